@@ -41,9 +41,12 @@ report compare-names compare 'pert:t1=3ms,decrease=0.25/self-configuring-red' 'p
 report compare-one compare cubic "${short[@]}" --flows 2 --seeds 2
 report compare-web compare --workload web --duration 30s --seeds 2 sack/pi sack/cake
 report compare-fluid compare pert --overlay fluid "${short[@]}" --flows 8 --seeds 2
+report compare-deep compare pert sack/droptail cubic/red-ecn "${short[@]}" --flows 4 --seeds 3 --buffer 2bdp
 report plot plot "$out/compare"
-report diff diff "$out/compare" "$out/compare-names"
+report diff diff "$out/compare" "$out/compare-deep"
+report diff-apart diff "$out/compare" "$out/compare-names"
 report coexist coexist cubic sack vegas --buffers 0.5bdp,1bdp --flows 2,4 --rate 10mbit --duration 10s --seeds 2
+report plot-coexist plot "$out/coexist"
 report run-grid run scripts/pages/grid.toml
 report run-map run scripts/pages/map.toml
 report run-capacity run scenarios/cellular.toml --seeds 2

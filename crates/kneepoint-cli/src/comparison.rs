@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! OUT/report.*              the report in every format
-//! OUT/tables.md  tables.tex its tables alone
+//! OUT/tables.md  tables.tex its tables alone, and table.tex, one for a column of a paper
 //! OUT/summary.json          to compute with: everything but the series, and the manifest
 //! OUT/summary.*    runs.*   one line per row, one line per run, as CSV and Parquet
 //! OUT/links.*      groups.* one line per link, group or other subject (`report::PARTS`, those observed) and run

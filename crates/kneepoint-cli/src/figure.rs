@@ -61,6 +61,15 @@ impl FigureOptions {
         Ok(())
     }
 
+    /// Refuses them where nothing is drawn over factors.
+    pub fn none(&self, why: &str) -> Result<(), Failure> {
+        let help = "leave out --x, --by, --y, --facet and --metric".to_string();
+        match self.said()? == FigureSpec::default() {
+            true => Ok(()),
+            false => Err(Failure::usage(format!("the figure: {why}"), help)),
+        }
+    }
+
     /// What they say of a figure.
     fn said(&self) -> Result<FigureSpec, Failure> {
         let words = |word: &Option<String>| Words(word.clone().unwrap_or_default());

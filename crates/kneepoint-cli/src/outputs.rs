@@ -77,7 +77,8 @@ pub fn write_scenarios(scenarios: &[(String, String)], out: &Path) -> Result<Pat
     Ok(folder)
 }
 
-/// Writes a document in every format as report.EXTENSION, its tables as tables.EXTENSION, and its figures as figures/NAME.*.
+/// Writes a document in every format as report.EXTENSION, its tables as tables.EXTENSION, the one for a column of a paper as table.tex,
+/// and its figures as figures/NAME.*.
 pub fn write_report(
     session: &Session,
     document: &Document,
@@ -91,6 +92,9 @@ pub fn write_report(
         files::write(&out.join(format!("{stem}.{}", format.extension)), (format.render)(document))
     });
     written.into_iter().collect::<Result<(), _>>()?;
+    if let Some(paper) = format::latex::paper(document) {
+        files::write(&out.join("table.tex"), paper)?;
+    }
     let drawn = threads::map(session, &document.pictures(), |picture| {
         printer.write(picture, &directory(out, "figures")?)
     });

@@ -4,8 +4,9 @@
 use std::path::{Path, PathBuf};
 
 use kneepoint::report::reading::{self, Unreadable};
-use kneepoint::report::{Comparison, csv, output};
+use kneepoint::report::{self, Comparison, Manifest, csv, output};
 use kneepoint::scenario::FigureSpec;
+use kneepoint::study::coexist::Coexistence;
 use kneepoint::table::Table;
 use kneepoint_bench::files;
 use kneepoint_bench::session::Session;
@@ -33,6 +34,20 @@ pub fn read(session: &Session, place: &Path, series: bool) -> Result<Comparison,
         read_series(session, &directory, &mut comparison);
     }
     Ok(comparison)
+}
+
+/// The file with the numbers of controllers that met.
+const MEETINGS: &str = "coexistence.json";
+
+/// What `knee coexist` left in a directory; none where it did not write it.
+pub fn coexistence(place: &Path) -> Result<Option<(Coexistence, Manifest)>, Failure> {
+    let path = place.join(MEETINGS);
+    if !place.is_dir() || place.join(SUMMARY).exists() || !path.exists() {
+        return Ok(None);
+    }
+    let bytes = files::read_bytes(&path, LARGEST)?;
+    let read = report::coexistence::read(&String::from_utf8_lossy(&bytes));
+    read.map(Some).map_err(|why| unreadable(&path, &why))
 }
 
 /// How the scenario of these results wants its figure drawn; by default where it says nothing, or is not read any more.
@@ -67,10 +82,12 @@ fn absent(directory: &Path) -> Failure {
     match output::writer(|file| directory.join(file).exists()) {
         Some(verb) => Failure::run(
             format!(
-                "`{shown}` has results of `knee {verb}`, which leaves its answer and not the numbers of each run; directories of \
-                 `knee run` and `knee compare` have these in {SUMMARY}, and are read back"
+                "`{shown}` has results of `knee {verb}`, without the numbers of each run that directories of `knee run` and \
+                 `knee compare` have in {SUMMARY}"
             ),
-            format!("the same `knee {verb}` again reads its kept runs instead of simulating them"),
+            format!(
+                "the same `knee {verb}` again reads its kept runs instead of simulating them, and takes --charts and --size"
+            ),
         ),
         None => Failure::run(
             format!("`{shown}` has no {SUMMARY}"),

@@ -9,10 +9,10 @@ use std::path::PathBuf;
 use clap::Args;
 use kneepoint::report::{Manifest, coexistence, json, output, reproduction};
 use kneepoint::scenario::{self, Queues, scheme};
-use kneepoint::study::coexist::{Coexist, Question, row_flows};
+use kneepoint::study::coexist::{Coexist, Coexistence, Question, row_flows};
 use kneepoint::study::{Effort, Invalid};
 use kneepoint::units::{Interval, Rate, Span};
-use kneepoint_bench::answer::{self, Answer, Series};
+use kneepoint_bench::answer::{self, Answer};
 use kneepoint_bench::conductor;
 use kneepoint_bench::files;
 use kneepoint_bench::forecast::Forecast;
@@ -172,16 +172,16 @@ fn conduct(
     }
     let interrupted = (left > 0).then(|| format!("interrupted: {left} runs were not finished"));
     let manifest = manifest::of(session, study.scenarios.clone(), seeds, interrupted.into_iter().collect());
-    let all = conducted.outcome;
-    let answer = Answer {
-        document: coexistence::document(&all, &manifest),
-        json: json::render(&coexistence::json(&all, &manifest)),
-        tables: vec![answer::named("coexistence", coexistence::records(&all))],
-        series: Series::default(),
-        unfinished: (left > 0)
-            .then(|| format!("stopped: {left} runs were not finished; the same command goes on from there")),
-    };
+    let unfinished = (left > 0)
+        .then(|| format!("stopped: {left} runs were not finished; the same command goes on from there"));
+    let answer = Answer { unfinished, ..report(&conducted.outcome, &manifest) };
     Ok(Conclusion { answer, manifest, effort })
+}
+
+/// What encounters say, as a document, JSON and a table.
+pub fn report(all: &Coexistence, manifest: &Manifest) -> Answer {
+    let tables = vec![answer::named("coexistence", coexistence::records(all))];
+    Answer::whole(coexistence::document(all, manifest), json::render(&coexistence::json(all, manifest)), tables)
 }
 
 /// The arguments with everything that they leave open.

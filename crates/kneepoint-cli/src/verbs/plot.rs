@@ -11,7 +11,7 @@ use kneepoint::table::Records;
 use kneepoint_bench::answer::{Answer, Series};
 use kneepoint_bench::session::Session;
 
-use super::Verb;
+use super::{Verb, coexist};
 use crate::comparison::tables;
 use crate::failure::Failure;
 use crate::figure::FigureOptions;
@@ -30,7 +30,7 @@ Examples:
 
 Figures, tables and report of DIR are replaced; its numbers and your own files stay. With --out they go to another directory.")]
 pub struct Arguments {
-    /// A directory with results of `knee run` or `knee compare`
+    /// A directory with results of `knee run`, `knee compare` or `knee coexist`
     #[arg(value_name = "DIR")]
     results: PathBuf,
     #[command(flatten)]
@@ -61,6 +61,10 @@ fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Fa
 
 /// Reads the results back, and leaves no report behind.
 fn answer(session: &Session, arguments: &Arguments) -> Result<Answer, Failure> {
+    if let Some((all, manifest)) = results::coexistence(&arguments.results)? {
+        arguments.figure.none("matrices of pairs have no axes to choose")?;
+        return Ok(coexist::report(&all, &manifest));
+    }
     let comparison = results::read(session, &arguments.results, true)?;
     let own = results::figure(session, &arguments.results, &comparison)?;
     let wish = arguments.figure.wish(&own, &comparison.factors, &Parts::of_results(&comparison))?;
@@ -89,5 +93,6 @@ fn redrawn(session: &Session, place: &Path) -> Result<Folder, Failure> {
 fn is_drawn(path: &Path) -> bool {
     let stem = path.file_stem().map(|stem| stem.to_string_lossy());
     let is_top = path.components().count() == 1;
-    path.starts_with("figures") || is_top && stem.is_some_and(|stem| stem == "report" || stem == "tables")
+    let is_text = |stem: std::borrow::Cow<str>| ["report", "tables", "table"].contains(&&*stem);
+    path.starts_with("figures") || is_top && stem.is_some_and(is_text)
 }

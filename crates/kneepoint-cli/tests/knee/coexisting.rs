@@ -58,6 +58,17 @@ fn every_pair_meets_in_every_setting_and_one_run_tells_about_both() {
     assert!(std::fs::read(out.join("figures/shares.png")).unwrap().starts_with(b"\x89PNG"));
     assert!(std::fs::read_to_string(out.join("figures/losses.svg")).unwrap().contains("cubic beside reno"));
     assert_eq!(result["verdicts"].as_array().unwrap().len(), 2);
+    let kept = |file: &str| std::fs::read(out.join(file)).unwrap();
+    let (before, numbers) = (kept("report.html"), kept("coexistence.json"));
+    for drawn in ["figures", "report.html"] {
+        let path = out.join(drawn);
+        if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) }.unwrap();
+    }
+    let plotted = json(&knee(here.path(), &["plot", "o", "--json", "--charts", "pdf"]));
+    assert_eq!(plotted["cells"], result["cells"], "what is read back is what was written");
+    assert_eq!((kept("report.html"), kept("coexistence.json")), (before, numbers));
+    assert!(out.join("figures/shares.pdf").is_file(), "{:?}", names(&out.join("figures")));
+    assert_refuses(&knee(here.path(), &["plot", "o", "--x", "rtt"]), 2, &["matrices", "leave out --x"]);
     let scenario = "o/scenarios/reno-beside-cubic--4-flows.toml";
     assert!(knee(here.path(), &["check", scenario]).status.success(), "{:?}", names(&out.join("scenarios")));
 }

@@ -77,6 +77,7 @@ fn compare_leaves_a_report_and_all_it_takes_to_repeat_it() {
             "summary.csv",
             "summary.json",
             "summary.parquet",
+            "table.tex",
             "tables.md",
             "tables.tex"
         ]

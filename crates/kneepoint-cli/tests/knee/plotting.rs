@@ -120,7 +120,7 @@ fn a_difference_is_that_of_the_same_seeds_and_its_cause_is_listed() {
     let output = knee(here.path(), &["diff", "a", "b"]);
     assert!(output.status.success(), "{}", stderr(&output));
     let told = stdout(&output);
-    for part in ["reno", "B − A", "topology.buffer", "1bdp", "4bdp", "Cases of B alone", "cubic"] {
+    for part in ["reno", "B − A", "topology.buffer", "1 BDP", "4 BDP", "Cases of B alone", "cubic"] {
         assert!(told.contains(part), "`{part}` is missing from\n{told}");
     }
     let found = json(&knee(here.path(), &["diff", "a", "b", "--json", "--out", "d"]));

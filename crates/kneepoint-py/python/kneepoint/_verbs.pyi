@@ -285,7 +285,7 @@ def plot(
 ) -> Result:
     """Draw the report of finished runs again, without simulating.
 
-    results: A directory with results of `knee run` or `knee compare`
+    results: A directory with results of `knee run`, `knee compare` or `knee coexist`
     charts: Formats of the charts in OUT/figures; SVG is always written
     size: Size of these charts on paper, as in 3.3in, 8cm or, with the height, 3.3x2.2in; they are laid out for it with letters of 8 pt
     font: Family of their letters, as in "Times New Roman" [default: the reader's own in SVG, Roboto in PNG and PDF]

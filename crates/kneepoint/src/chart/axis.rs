@@ -23,6 +23,8 @@ pub struct Axis {
     pub holds: Option<(f64, f64)>,
     /// The numbers that the quantity can have: intervals are cut there.
     pub bounds: (f64, f64),
+    /// The numbers that were measured at, to be marked instead of round ones where they are few and have room; none to mark round ones.
+    pub levels: Vec<f64>,
 }
 
 const UNBOUNDED: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
@@ -38,12 +40,24 @@ const ZERO_ROOM: f64 = 20.0;
 impl Axis {
     /// A linear axis.
     pub fn linear(label: impl Into<String>) -> Axis {
-        Axis { label: label.into(), spacing: Spacing::Linear, holds: None, bounds: UNBOUNDED }
+        Axis {
+            label: label.into(),
+            spacing: Spacing::Linear,
+            holds: None,
+            bounds: UNBOUNDED,
+            levels: Vec::new(),
+        }
     }
 
     /// A logarithmic axis.
     pub fn log(label: impl Into<String>) -> Axis {
-        Axis { label: label.into(), spacing: Spacing::Log, holds: None, bounds: UNBOUNDED }
+        Axis {
+            label: label.into(),
+            spacing: Spacing::Log,
+            holds: None,
+            bounds: UNBOUNDED,
+            levels: Vec::new(),
+        }
     }
 
     /// A linear axis, or a logarithmic one where these are times or rates that differ by more than two decades.
@@ -64,6 +78,11 @@ impl Axis {
     /// The same axis of a quantity that is never less than `least` or more than `most`.
     pub fn bounded(self, least: f64, most: f64) -> Axis {
         Axis { bounds: (least, most), ..self }
+    }
+
+    /// The same axis of a quantity that was set to these numbers.
+    pub fn at(self, levels: &[f64]) -> Axis {
+        Axis { levels: levels.to_vec(), ..self }
     }
 
     /// The part of an interval that is possible.

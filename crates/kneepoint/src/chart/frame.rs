@@ -80,6 +80,9 @@ impl Mark {
 pub(super) const ABOVE: f64 = 26.0;
 pub(super) const BELOW: f64 = 38.0;
 pub(super) const TICK: f64 = 11.0;
+/// More levels than this are not marked one by one, and none with longer numbers.
+const MOST_LEVELS: usize = 8;
+const LONGEST_LEVEL: usize = 6;
 /// Pixels between two numbers at an axis.
 const APART: f64 = 6.0;
 
@@ -124,28 +127,45 @@ impl Frame {
     pub(super) fn draw_x(&mut self, axis: &Axis) {
         let (left, right, bottom) = (self.left, self.right, self.bottom);
         self.drawing.line("axis", (left, bottom), (right, bottom));
+        let levels = self.levels(axis);
+        let are_levels = levels.is_some();
         let zero = self.x.has_zero_of_its_own().then(|| (0.0, "0".to_string()));
         let ticks: Vec<(f64, String)> =
-            zero.into_iter().chain(self.x.columns((right - left) / 64.0)).collect();
-        let covered: Vec<(f64, f64)> = ticks
-            .iter()
-            .map(|(value, tick)| (self.x.at(*value), space::length(tick, TICK) / 2.0))
-            .map(|(at, half)| (at - half, at + half))
-            .collect();
-        for ((value, tick), kept) in ticks.iter().zip(space::thinned(&covered, APART)) {
+            levels.unwrap_or_else(|| zero.into_iter().chain(self.x.columns((right - left) / 64.0)).collect());
+        for ((value, tick), kept) in ticks.iter().zip(self.has_room(&ticks)) {
             let at = self.x.at(*value);
             self.drawing.line("axis", (at, bottom), (at, bottom + 5.0));
             if kept && self.sides.below {
                 self.drawing.text("tick", Anchor::Middle, (at, bottom + 17.0), tick);
             }
         }
-        for value in self.x.minor_ticks() {
+        for value in self.x.minor_ticks().into_iter().filter(|_| !are_levels) {
             self.drawing.line("axis", (self.x.at(value), bottom), (self.x.at(value), bottom + 3.0));
         }
         if self.sides.names {
             let label = space::fitted(&axis.label, right, 11.5);
             self.drawing.text("quantity", Anchor::End, (right, bottom + 32.0), &label);
         }
+    }
+
+    /// The numbers that were measured at, where the numbers of all but a few of them have room.
+    fn levels(&self, axis: &Axis) -> Option<Vec<(f64, String)>> {
+        let few = (2..=MOST_LEVELS).contains(&axis.levels.len());
+        let plain = |level: &f64| *level == 0.0 || (1e-3..1e4).contains(&level.abs());
+        let ticks: Vec<(f64, String)> = axis.levels.iter().map(|level| (*level, level.to_string())).collect();
+        let short = ticks.iter().all(|(_, tick)| tick.len() <= LONGEST_LEVEL);
+        let kept = self.has_room(&ticks).iter().filter(|kept| **kept).count();
+        (few && short && axis.levels.iter().all(plain) && kept * 3 > ticks.len() * 2).then_some(ticks)
+    }
+
+    /// Which ticks below the axis of x have room for their numbers.
+    fn has_room(&self, ticks: &[(f64, String)]) -> Vec<bool> {
+        let covered: Vec<(f64, f64)> = ticks
+            .iter()
+            .map(|(value, tick)| (self.x.at(*value), space::length(tick, TICK) / 2.0))
+            .map(|(at, half)| (at - half, at + half))
+            .collect();
+        space::thinned(&covered, APART)
     }
 
     /// Draws the reference lines.

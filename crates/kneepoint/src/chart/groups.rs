@@ -18,7 +18,8 @@ pub struct Groups {
     pub y: Axis,
     /// Names of the series: the bars of each group.
     pub series: Vec<String>,
-    /// The place of each among all series of a study, of which some are shown: it decides the colour. Empty where all are shown.
+    /// The place of each among all series of a study, of which some are shown: it decides the colour. Empty where all are shown. Of a single
+    /// series, the places of the groups, if they have colours of their own.
     pub ranks: Vec<usize>,
     /// Groups from left to right.
     pub groups: Vec<Group>,
@@ -85,6 +86,12 @@ impl Chart for Groups {
 }
 
 impl Groups {
+    /// The place that decides the colour of a bar.
+    fn rank_of(&self, group: usize, series: usize) -> usize {
+        let own = self.series.len() == 1 && self.ranks.len() == self.groups.len();
+        if own { self.ranks[group] } else { self.rank(series) }
+    }
+
     /// The place of a series that decides its colour.
     fn rank(&self, place: usize) -> usize {
         self.ranks.get(place).copied().unwrap_or(place)
@@ -108,7 +115,7 @@ pub(super) fn draw<'m>(frame: &mut Frame, chart: &Groups, marks: &'m [Mark]) -> 
             if chart.y.shows(bar.mean) {
                 let tip = format!("{}, {name}: {}", group.name, tip_number(bar.mean));
                 let left = first + thick * series as f64;
-                let look = (scheme_class(chart.rank(series)), chart.y.possible(bar.interval()));
+                let look = (scheme_class(chart.rank_of(place, series)), chart.y.possible(bar.interval()));
                 draw_bar(frame, &look, bar.mean, (left, thick), &tip);
             }
         }

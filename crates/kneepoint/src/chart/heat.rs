@@ -32,6 +32,10 @@ const RIGHT: f64 = 14.0;
 const STRONGEST: f64 = 0.65;
 const FAINTEST: f64 = 0.04;
 const TILE: f64 = 11.0;
+/// The range of the colours at least, as a part of the greatest number: 99.7 % and 100 % have nearly the same.
+const LEAST_APART: f64 = 0.05;
+/// Digits of a number in a cell; its tip has its interval.
+const DIGITS: i32 = 3;
 /// The colour scale: its length and height.
 const BAR: (f64, f64) = (180.0, 12.0);
 
@@ -72,8 +76,10 @@ pub(super) fn range(charts: &[&Heat]) -> (f64, f64) {
     let numbers = cells.map(|cell| cell.mean).filter(|mean| mean.is_finite());
     let (least, greatest) =
         numbers.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), mean| (mean.min(low), mean.max(high)));
+    let apart = LEAST_APART * greatest.abs().max(least.abs());
     match greatest - least {
-        width if width > 0.0 => (least, greatest),
+        width if width > apart => (least, greatest),
+        width if width > 0.0 => (greatest - apart, greatest),
         0.0 => (least, least + 1.0),
         _ => (0.0, 1.0),
     }
@@ -164,14 +170,19 @@ fn draw_cell(
     let (mean, half_width) = number::estimate(cell, 1.0);
     let interval = half_width.map(|half_width| format!(" ± {half_width}")).unwrap_or_default();
     let tip = format!("{}, {}: {mean}{interval}", chart.columns.1[column], chart.rows.1[row]);
-    let fits = space::length(&mean, TILE) < size.0 - 4.0 && size.1 > TILE + 4.0;
+    let shown = shortest([number::rounded(cell, 1.0), number::significant(cell.mean, DIGITS)]);
+    let fits = space::length(&shown, TILE) < size.0 - 4.0 && size.1 > TILE + 4.0;
     frame.drawing.with_tip(&tip, |drawing| {
         colour(drawing, share(cell.mean, range), at, size);
         if fits {
             let middle = (left + size.0 / 2.0, top + size.1 / 2.0 + 4.0);
-            drawing.text("tile", Anchor::Middle, middle, &mean);
+            drawing.text("tile", Anchor::Middle, middle, &shown);
         }
     });
+}
+
+fn shortest([one, other]: [String; 2]) -> String {
+    if other.chars().count() < one.chars().count() { other } else { one }
 }
 
 fn share(value: f64, (least, greatest): (f64, f64)) -> f64 {
@@ -255,6 +266,16 @@ mod tests {
         for name in ["20 ms", "60", "120"] {
             assert!(drawn.contains(&format!(">{name}</text>")), "{name}: {drawn}");
         }
+    }
+
+    #[test]
+    fn numbers_that_are_nearly_alike_have_nearly_one_colour_and_three_digits() {
+        let cell = |mean, half_width| Estimate { mean, half_width: Some(half_width) };
+        let shares = Heat { cells: vec![vec![cell(99.7, 0.1), cell(100.0, 0.1)]; 2], ..delays() };
+        assert_eq!(range(&[&shares]), (95.0, 100.0));
+        let drops = Heat { cells: vec![vec![cell(0.015573, 0.000056), cell(1.6266, 0.006)]; 2], ..delays() };
+        let body = heat(&drops).body;
+        assert!(body.contains(">0.0156</text>") && body.contains(">1.63</text>"), "{body}");
     }
 
     #[test]

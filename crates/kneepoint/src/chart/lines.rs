@@ -354,6 +354,27 @@ mod tests {
     }
 
     #[test]
+    fn a_few_levels_are_marked_themselves_where_they_have_room() {
+        let ticks = |levels: &[f64], width: f64| {
+            let series = vec![Line::exact("", levels.iter().map(|level| (*level, *level)))];
+            let x = Axis::linear("RTT, ms").at(levels);
+            let chart = Lines { x, y: Axis::linear(""), series, marks: Vec::new(), ..loss() };
+            Chart::draw(&chart, &Paper::wide(width)).body
+        };
+        // Numbers upwards end at their places.
+        let has = |body: &str, tick: &str| {
+            let texts = body.split("</text>").filter(|text| text.contains("text-anchor=\"middle\""));
+            texts.into_iter().any(|text| text.ends_with(&format!(">{tick}")))
+        };
+        let rtts = ticks(&[20.0, 60.0, 125.0], 300.0);
+        assert!(["20", "60", "125"].iter().all(|tick| has(&rtts, tick)) && !has(&rtts, "100"), "{rtts}");
+        let crowded = ticks(&[1.0, 2.0, 3.0, 4.0, 1000.0], 300.0);
+        assert!(has(&crowded, "500") && !has(&crowded, "3"), "{crowded}");
+        let many: Vec<f64> = (1..=20).map(f64::from).collect();
+        assert!(!has(&ticks(&many, 600.0), "19"), "round numbers of a long sweep");
+    }
+
+    #[test]
     fn nothing_to_show_is_still_a_chart() {
         let chart = Lines { series: vec![], marks: vec![], ..loss() };
         let svg = lines(&chart).standalone();

@@ -56,14 +56,15 @@ struct Room {
     block: (f64, f64),
 }
 
-/// Draws the chart. Its tiles have the size of their words, whatever the paper.
+/// Draws the chart. Its tiles have the size of their words, whatever the paper: on a narrow one, columns for which there is no room are below
+/// the others.
 pub fn matrix(chart: &Matrix) -> Drawing {
     Drawing::of(chart.clone())
 }
 
 impl Chart for Matrix {
-    fn draw(&self, _: &Paper) -> Drawing {
-        drawn(self)
+    fn draw(&self, paper: &Paper) -> Drawing {
+        drawn(self, paper.given())
     }
 
     /// A row for each tile.
@@ -85,18 +86,36 @@ impl Chart for Matrix {
     }
 }
 
-fn drawn(chart: &Matrix) -> Drawing {
+/// Narrowest chart, which has room for its legend.
+const NARROWEST: f64 = 360.0;
+/// Between columns and those below them.
+const APART: f64 = 14.0;
+
+fn drawn(chart: &Matrix, width: Option<f64>) -> Drawing {
     let room = room(chart);
-    let (rows, columns) = (chart.rows.len() as f64, chart.columns.len() as f64);
-    let width = (room.left + columns * (room.block.0 + GAP) - GAP).max(360.0);
-    let mut drawing = Drawing::new(width, room.head + rows * (room.block.1 + GAP) + 46.0, &chart.title);
-    name_all(&mut drawing, chart, &room);
-    for (row, blocks) in chart.blocks.iter().enumerate() {
-        for (column, block) in blocks.iter().enumerate() {
-            draw_block(&mut drawing, &room, (row, column), block);
+    let all = chart.columns.len();
+    let wide = |columns: usize| room.left + columns as f64 * (room.block.0 + GAP) - GAP;
+    let fits = |columns: &usize| width.is_none_or(|given| wide(*columns) <= given);
+    // Of two rows of columns neither is much shorter than the other.
+    let most = (1..=all).rev().find(fits).unwrap_or(1);
+    let abreast = all.div_ceil(all.div_ceil(most).max(1)).max(1);
+    let high = room.head + chart.rows.len() as f64 * (room.block.1 + GAP);
+    let stacks = all.div_ceil(abreast).max(1) as f64;
+    let below = stacks * (high + APART) - APART;
+    let mut drawing = Drawing::new(wide(abreast).max(NARROWEST), below + 46.0, &chart.title);
+    for (stack, first) in (0..all).step_by(abreast).enumerate() {
+        let columns = first..all.min(first + abreast);
+        let top = stack as f64 * (high + APART);
+        name_all(&mut drawing, chart, &room, (columns.clone(), top));
+        for (row, blocks) in chart.blocks.iter().enumerate() {
+            for (column, block) in blocks[columns.clone()].iter().enumerate() {
+                let left = room.left + column as f64 * (room.block.0 + GAP);
+                let at = (left, top + room.head + row as f64 * (room.block.1 + GAP));
+                draw_block(&mut drawing, &room, at, block);
+            }
         }
     }
-    draw_legend(&mut drawing, chart, room.head + rows * (room.block.1 + GAP) + 4.0);
+    draw_legend(&mut drawing, chart, below + 4.0);
     drawing
 }
 
@@ -126,20 +145,26 @@ fn room(chart: &Matrix) -> Room {
     }
 }
 
-/// Labels rows and columns and, at the edges, the settings.
-fn name_all(drawing: &mut Drawing, chart: &Matrix, room: &Room) {
-    for (place, name) in chart.columns.iter().enumerate() {
+/// Labels rows and some columns and, at the edges, the settings.
+fn name_all(
+    drawing: &mut Drawing,
+    chart: &Matrix,
+    room: &Room,
+    (columns, above): (std::ops::Range<usize>, f64),
+) {
+    let head = above + room.head;
+    for (place, name) in chart.columns[columns].iter().enumerate() {
         let left = room.left + place as f64 * (room.block.0 + GAP);
-        drawing.text("heading", Anchor::Start, (left, 16.0), name);
+        drawing.text("heading", Anchor::Start, (left, above + 16.0), name);
         if chart.across.1.len() > 1 {
             for (tick, label) in chart.across.1.iter().enumerate() {
                 let x = left + room.tile.0 * (tick as f64 + 0.5);
-                drawing.text("tick", Anchor::Middle, (x, room.head - 8.0), label);
+                drawing.text("tick", Anchor::Middle, (x, head - 8.0), label);
             }
         }
     }
     for (place, name) in chart.rows.iter().enumerate() {
-        let top = room.head + place as f64 * (room.block.1 + GAP);
+        let top = head + place as f64 * (room.block.1 + GAP);
         drawing.text("heading", Anchor::Start, (0.0, top + room.block.1 / 2.0 + 4.5), name);
         if chart.down.len() > 1 {
             for (tick, label) in chart.down.iter().enumerate() {
@@ -149,13 +174,11 @@ fn name_all(drawing: &mut Drawing, chart: &Matrix, room: &Room) {
         }
     }
     if chart.across.1.len() > 1 {
-        drawing.text("tick", Anchor::End, (room.left - 7.0, room.head - 8.0), &chart.across.0);
+        drawing.text("tick", Anchor::End, (room.left - 7.0, head - 8.0), &chart.across.0);
     }
 }
 
-fn draw_block(drawing: &mut Drawing, room: &Room, (row, column): (usize, usize), block: &[Vec<Tile>]) {
-    let left = room.left + column as f64 * (room.block.0 + GAP);
-    let top = room.head + row as f64 * (room.block.1 + GAP);
+fn draw_block(drawing: &mut Drawing, room: &Room, (left, top): (f64, f64), block: &[Vec<Tile>]) {
     for (down, tiles) in block.iter().enumerate() {
         for (across, tile) in tiles.iter().enumerate() {
             let at = (left + room.tile.0 * across as f64, top + room.tile.1 * down as f64);
@@ -255,6 +278,17 @@ mod tests {
         assert_eq!(room.block, (2.0 * room.tile.0, 2.0 * room.tile.1));
         assert!(room.left + 2.0 * room.block.0 + GAP <= drawing.width);
         assert!(room.head + 2.0 * room.block.1 + GAP < drawing.height);
+    }
+
+    #[test]
+    fn on_a_phone_columns_are_below_each_other_with_every_tile() {
+        let wide = matrix(&two(6));
+        assert!(wide.width > 400.0, "{}", wide.width);
+        let narrow = wide.narrow().expect("a narrow one");
+        assert!(narrow.width <= 400.0 && narrow.height > wide.height, "{} x {}", narrow.width, narrow.height);
+        let tiles = |drawing: &Drawing| drawing.body.matches("<g><title>").count();
+        assert_eq!(tiles(&narrow), tiles(&wide));
+        assert_eq!(narrow.body.matches(">a</text>").count(), 1 + 2, "a row beside each of two columns");
     }
 
     #[test]

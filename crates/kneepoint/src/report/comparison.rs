@@ -42,7 +42,7 @@ pub fn with_figure(comparison: &Comparison, wish: &FigureSpec) -> Document {
     let bare = varied.is_none();
     let leading = leading(comparison);
     let mut sections = vec![Section::new("", introduction(comparison, varied, leading.as_ref()))];
-    sections.push(Section::new("Headline metrics", headline(comparison)));
+    sections.push(Section::new("Headline metrics", headline(comparison, wish)));
     sections.extend(pivot::aside(comparison, loads::sections(comparison)));
     let short = transfers::sections(comparison, leading.as_ref().filter(|_| bare), of_transfers);
     sections.extend(pivot::aside(comparison, short));
@@ -150,7 +150,7 @@ const ALIKE: &str = "The schemes do not differ in any measured quantity.";
 const LEAST_SERVED: f64 = 100.0;
 
 /// A column per metric and a line per scheme; of many, a terminal shows what tells most.
-fn headline(comparison: &Comparison) -> Vec<Block> {
+fn headline(comparison: &Comparison, wish: &FigureSpec) -> Vec<Block> {
     let grid = Grid::of(comparison);
     let table = pivot::table(comparison, &grid);
     let cells: Vec<Shown> = table.lines.iter().flat_map(|line| line.cells.iter().cloned()).collect();
@@ -167,7 +167,8 @@ fn headline(comparison: &Comparison) -> Vec<Block> {
         Some(brief) => vec![Block::Pages { blocks, terminal: brief }],
         None => blocks,
     };
-    rows.into_iter().chain([told]).chain(notes).collect()
+    let paper = figure::paper(comparison, wish).map(|paper| Block::Paper(Box::new(paper)));
+    rows.into_iter().chain([told]).chain(notes).chain(paper).collect()
 }
 
 /// The colours of some cases.
@@ -210,7 +211,7 @@ fn subjects(comparison: &Comparison) -> Vec<Section> {
 /// A line per metric, a column per group, class or link of each scheme.
 fn table_of(comparison: &Comparison, breakdown: &Breakdown) -> Option<Table> {
     let column = |(rank, scheme, name): &(usize, String, String)| Column {
-        class: Some(comparison.class_of(*rank)),
+        class: comparison.class_of_row(*rank),
         ..Column::number(scheme, name)
     };
     let with_unit =
@@ -328,8 +329,8 @@ mod tests {
         comparison.schemes[1].runs = comparison.schemes[0].runs.clone();
         let shown = text::render(&document(&comparison));
         assert!(shown.contains("The schemes do not differ in any measured quantity."), "{shown}");
-        let table = headline(&comparison).into_iter().any(|block| matches!(block, Block::Table(_)));
-        assert!(!table, "{shown}");
+        let blocks = headline(&comparison, &FigureSpec::default());
+        assert!(!blocks.iter().any(|block| matches!(block, Block::Table(_))), "{shown}");
     }
 
     #[test]

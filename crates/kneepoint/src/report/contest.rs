@@ -67,6 +67,12 @@ impl Comparison {
         scheme_class(choice.map_or(rank, |(place, _)| self.schemes[rank].levels[place]))
     }
 
+    /// The same for a row of a table; none where conditions alone vary, which the figure above has on its axes.
+    pub(super) fn class_of_row(&self, rank: usize) -> Option<String> {
+        let colours = self.varied().any(|(_, factor)| is_choice(factor)) || self.varied().next().is_none();
+        colours.then(|| self.class_of(rank))
+    }
+
     /// The levels of what varies: without the algorithm, where there is one.
     pub(super) fn varied_levels(&self, scheme: &SchemeResult) -> String {
         let told = self.varied().map(|(place, factor)| factor.told(scheme.levels[place]));
@@ -252,6 +258,15 @@ mod tests {
             of(&[("scheme", "d")], &[20.0, 30.1, 40.0, 49.9, 60.0]),
         ];
         assert_eq!(marks(&cases), ["*", "≈", "", ""]);
+    }
+
+    #[test]
+    fn rows_have_the_colours_of_algorithms_and_none_where_conditions_alone_vary() {
+        let of = |levels| -> Given { (levels, &[1.0]) };
+        let rtts = comparison(&[of(&[("topology.rtt", "20ms")]), of(&[("topology.rtt", "80ms")])]);
+        assert_eq!([0, 1].map(|rank| rtts.class_of_row(rank)), [None, None]);
+        let queues = comparison(&[of(&[("queue.kind", "pie")]), of(&[("queue.kind", "red")])]);
+        assert_eq!(queues.class_of_row(1), Some(queues.class_of(1)));
     }
 
     #[test]

@@ -42,6 +42,8 @@ pub enum Block {
     Facts(Vec<(String, String)>),
     /// A file: its name and its text.
     Listing(String, String),
+    /// The table for a column of a paper, which is a file of its own.
+    Paper(Box<Paper>),
     /// Blocks for pages, and those that a terminal shows instead.
     Pages {
         /// On pages.
@@ -49,6 +51,19 @@ pub enum Block {
         /// In a terminal.
         terminal: Vec<Block>,
     },
+}
+
+/// One table with what a reader of it alone needs.
+#[derive(Clone)]
+pub struct Paper {
+    /// What is in it, for its label.
+    pub name: String,
+    /// What is in it, for its caption.
+    pub title: String,
+    /// The rest of the caption.
+    pub notes: Vec<Prose>,
+    /// The table, in which lines without cells are headings of lines below them.
+    pub table: Table,
 }
 
 /// Text with emphasis.
@@ -304,6 +319,11 @@ impl TableLine {
     /// A line without a colour.
     pub fn new(name: impl Into<String>, cells: Vec<Shown>) -> TableLine {
         TableLine { name: name.into(), cells, ..TableLine::default() }
+    }
+
+    /// Whether it is a heading of the lines below it.
+    pub fn is_heading(&self) -> bool {
+        self.cells.is_empty()
     }
 }
 

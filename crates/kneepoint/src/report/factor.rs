@@ -46,6 +46,13 @@ pub struct Level {
 }
 }
 
+/// A value of a scenario as people write it: `1bdp` is `1 BDP`, `3s..9s` is `3 s..9 s`; names are as they are.
+pub(super) fn people(written: &str) -> String {
+    let number = |text: &str| Quantity::all(&[text]).map(|read| read[0].text());
+    let interval = |(from, to): (&str, &str)| Some(format!("{}..{}", number(from)?, number(to)?));
+    number(written).or_else(|| written.split_once("..").and_then(interval)).unwrap_or_else(|| written.into())
+}
+
 impl Factor {
     /// The unit of this name, if factors have it.
     pub(super) fn unit_named(name: &str) -> Option<&'static str> {

@@ -23,7 +23,7 @@ pub fn solution(solution: &Solution) -> Document {
         let (name, least) = solution.least.0[place];
         let (_, greatest) = solution.greatest.0[place];
         let rest = equilibrium.as_ref().map_or("none".into(), |Named(values)| fixed(values[place].1));
-        TableLine::new(name, vec![fixed(state[place]), fixed(least), fixed(greatest), rest])
+        TableLine::new(titled(name), vec![fixed(state[place]), fixed(least), fixed(greatest), rest])
     };
     let columns = ["at the end", "minimum", "maximum", "equilibrium"];
     let table = Table {
@@ -32,9 +32,10 @@ pub fn solution(solution: &Solution) -> Document {
         lines: (0..state.len()).map(line).collect(),
         linked: false,
     };
-    let mut facts = Vec::new();
+    let (mut facts, mut about) = (Vec::new(), String::new());
     if solution.diverged {
         facts.push(("diverges", format!("the last finite state is at {end:.6} s")));
+        about += "The solution diverges. ";
     }
     let shown =
         turns.iter().take(TURNS).map(|turn| format!("{:.3} at {:.2} s", turn.window_packets, turn.time_s));
@@ -51,16 +52,21 @@ pub fn solution(solution: &Solution) -> Document {
                 (true, true) => "stable, with a decaying oscillation",
                 (false, _) => "unstable",
             };
+            about += &format!("The equilibrium is {verdict}.");
             facts.push(("equilibrium", verdict.into()));
             facts.push(("rightmost mode", shown_mode(*mode)));
         }
-        (None, why) => facts.push(("equilibrium", why.clone().unwrap_or_default())),
+        (None, why) => {
+            about += "There is no equilibrium.";
+            facts.push(("equilibrium", why.clone().unwrap_or_default()));
+        }
     }
     let range = format!("Minimum and maximum from {:.4} s to {end:.4} s.", settled(*end));
     let drawn = figure("trajectory", "Trajectory", trajectory(solution));
     let blocks = vec![Block::Table(table), Block::prose(range), Block::prose(turning), drawn];
     let stability = vec![facts_of(facts), theorem(&solution.theorem)];
-    document(&solution.subject, vec![("Solution", blocks), ("Stability", stability)])
+    let sections = vec![("Solution", blocks), ("Stability", stability)];
+    Document { about: about.into(), ..document(&solution.subject, sections) }
 }
 
 /// How many points of a map behave in which way, and the map.
@@ -147,7 +153,11 @@ pub fn designs(designs: &Designs) -> Document {
 
 fn document(subject: &GivenModel, sections: Vec<(&str, Vec<Block>)>) -> Document {
     let sections = sections.into_iter().map(|(heading, blocks)| Section::new(heading, blocks));
-    Document { title: subject.title(), about: Default::default(), sections: sections.collect() }
+    Document {
+        title: format!("Fluid model: {}", subject.title()),
+        about: Default::default(),
+        sections: sections.collect(),
+    }
 }
 
 fn figure(name: &str, title: &str, drawing: Drawing) -> Block {
@@ -210,14 +220,23 @@ pub fn records(map: &StabilityMap) -> Records {
     Records { columns: columns.collect(), rows: map.points.iter().map(row).collect() }
 }
 
+/// Units at the ends of keys, and how they read.
+const UNITS: [(&str, &str); 2] = [("_packets", "packets"), ("_s", "s")];
+
+/// A key for people: `queueing delay, s`.
+fn titled(key: &str) -> String {
+    let split = |(end, unit): (&str, &str)| Some(format!("{}, {unit}", key.strip_suffix(end)?));
+    UNITS.into_iter().find_map(split).unwrap_or_else(|| key.to_string()).replace('_', " ")
+}
+
 /// A trajectory, one panel for each state, with the equilibrium as a mark.
 fn trajectory(solution: &Solution) -> Drawing {
     let panel = |place: usize| {
-        let name = &solution.columns[place];
+        let name = titled(&solution.columns[place]);
         let points = solution.trajectory.iter().map(|row| (row[0], row[place]));
         let rest = solution.equilibrium.iter().map(|Named(values)| values[place - 1].1);
         lines(&Lines {
-            title: name.replace('_', " "),
+            title: name.clone(),
             x: Axis::linear("time, s"),
             y: Axis::linear(name),
             series: vec![chart::Line::exact("", points)],
@@ -305,7 +324,7 @@ mod tests {
         assert!(!svg.contains("NaN"));
         let said = text::render(&document);
         assert!(
-            said.contains("window_packets") && said.contains("stable, with a decaying oscillation"),
+            said.contains("window, packets") && said.contains("stable, with a decaying oscillation"),
             "{said}"
         );
     }

@@ -190,7 +190,7 @@ fn judged(claims: &[Claim], outcome: &[Beside]) -> Vec<Judged> {
     let one = |claim: &Claim| {
         let [kernel, simulator] = [&frames[0], &frames[1]].map(|frame| {
             let judgement = claim.judge(frame);
-            let ours = reproduction::ours(&judgement);
+            let ours = reproduction::ours(&judgement, None);
             Finding { verdict: judgement.verdict.to_string(), certain: judgement.certain, ours }
         });
         Judged {

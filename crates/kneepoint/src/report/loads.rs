@@ -53,7 +53,7 @@ fn lines(comparison: &Comparison, subject: Subject, corner: &str) -> Table {
         let cell = |metric: &&Metric| {
             one.estimate(&metric.key).map_or("–".into(), |estimate| Shown::metric(&estimate, metric))
         };
-        let class = (comparison.schemes.len() > 1).then(|| comparison.class_of(*rank));
+        let class = comparison.class_of_row(*rank).filter(|_| comparison.schemes.len() > 1);
         TableLine { class, ..TableLine::new(name, metrics.iter().map(cell).collect()) }
     };
     Table {

@@ -10,6 +10,7 @@ use simulated::{OTHERS, beside};
 use theory::beside_theory;
 
 use super::document::{Block, Column, Document, Figure, Layout, Section, Shown, Table, TableLine};
+use super::factor;
 use crate::chart::{Axis, Drawing, Line, Lines, lines};
 use crate::markov::{Params, Readings, Sampled, Solution};
 use crate::settings::Settings;
@@ -87,11 +88,11 @@ fn about(outcome: &Outcome) -> String {
     let Params { rate, packet, delay, buffer, session, max_sessions, arrivals, .. } =
         &outcome.cases[0].params;
     let parts = [
-        ("rate", format!("a link of {rate}")),
-        ("packet", format!("packets of {packet}")),
-        ("delay", format!("a delay of {delay}")),
+        ("rate", format!("a link of {}", people(rate))),
+        ("packet", format!("packets of {}", people(packet))),
+        ("delay", format!("a delay of {}", people(delay))),
         ("buffer", format!("a buffer of {buffer} packets")),
-        ("session", format!("sessions of {session}")),
+        ("session", format!("sessions of {}", people(session))),
         ("max_sessions", format!("at most {max_sessions} of them")),
         ("arrivals", format!("{arrivals} arrivals per second")),
     ];
@@ -99,6 +100,10 @@ fn about(outcome: &Outcome) -> String {
     let fixed: Vec<String> =
         parts.into_iter().filter(|(name, _)| !varied(name)).map(|(_, part)| part).collect();
     format!("Markov renewal analysis of Karnik and Kumar, 2005: {}.", fixed.join(", "))
+}
+
+fn people(quantity: &impl ToString) -> String {
+    factor::people(&quantity.to_string())
 }
 
 /// A value along the axis.
@@ -111,7 +116,7 @@ fn label(at: Option<f64>) -> String {
 /// A result. Rates of loss can be a millionth and are no less true.
 fn shown(value: f64) -> String {
     let small = value != 0.0 && value.abs() < 1e-3;
-    if small { format!("{value:.1e}") } else { significant(value, DIGITS) }
+    significant(value, if small { 2 } else { DIGITS })
 }
 
 /// The title of the axis, with its unit.

@@ -28,7 +28,7 @@ pub(super) fn table(comparison: &Comparison, subject: Subject) -> Option<Table> 
                 .map_or_else(|| "".into(), |estimate| Shown::of(&estimate, metric.scale))
         };
         let cells = names.map(Shown::from).chain(metrics.iter().map(number)).collect();
-        TableLine { class: Some(comparison.class_of(*rank)), ..TableLine::new(name, cells) }
+        TableLine { class: comparison.class_of_row(*rank), ..TableLine::new(name, cells) }
     };
     let axis = subject.axes().first().copied().unwrap_or_default();
     let mut names = comparison.factors.iter().map(|factor| factor.name.as_str()).chain([axis]);

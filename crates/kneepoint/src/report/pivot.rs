@@ -60,7 +60,7 @@ pub(super) fn table(comparison: &Comparison, grid: &Grid) -> Table {
         let mut levels = comparison.factors.iter().zip(&scheme.levels).map(level);
         let name = levels.next().unwrap_or_else(|| name.clone());
         let cells = levels.map(Shown::from).chain(cells.iter().cloned()).collect();
-        TableLine { class: Some(comparison.class_of(rank)), ..TableLine::new(name, cells) }
+        TableLine { class: comparison.class_of_row(rank), ..TableLine::new(name, cells) }
     };
     let of_factor =
         |factor: &Factor| Column { about: factor.key.clone(), level: true, ..Column::text(&factor.name) };

@@ -146,7 +146,7 @@ impl Report {
                 text: claim.text.clone(),
                 verdict: judgement.verdict.to_string(),
                 certain: judgement.certain,
-                ours: reproduction::ours(&judgement),
+                ours: reproduction::ours(&judgement, None),
                 reason: claim.reason.clone(),
             }
         };

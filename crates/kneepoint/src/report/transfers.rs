@@ -141,7 +141,7 @@ impl Group<'_> {
         let line = |(rank, scheme): (usize, &SchemeResult)| {
             let own = metrics.iter().map(|metric| Shown::metric(&self.estimate(scheme, &metric.key), metric));
             let cells = own.chain(beside.then(|| Shown::of(&long_goodput(scheme), 1e-6))).collect();
-            TableLine { class: Some(self.comparison.class_of(rank)), ..TableLine::new(&scheme.scheme, cells) }
+            TableLine { class: self.comparison.class_of_row(rank), ..TableLine::new(&scheme.scheme, cells) }
         };
         Table {
             corner: "scheme".into(),

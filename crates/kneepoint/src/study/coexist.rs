@@ -8,7 +8,7 @@ pub mod coexistence;
 mod conduct;
 
 pub use coexistence::{Coexistence, Encounter, Meeting, Square, places};
-pub use conduct::{Conduct, Extreme, shown};
+pub use conduct::{Conduct, Extreme, parts, shown};
 
 use super::dumbbell::{Dumbbell, Party, Sessions};
 use super::{Invalid, Packets, Records, Study, Wanted, Work, seed_by_seed};

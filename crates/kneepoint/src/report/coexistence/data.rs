@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::super::Manifest;
-use crate::study::coexist::{Coexistence, Extreme, Meeting, Square};
+use crate::study::coexist::{Coexistence, Encounter, Extreme, Meeting, Square};
 use crate::table::{Cell as Field, Estimate, Records};
 
 const COLUMNS: [&str; 22] = [
@@ -58,12 +58,23 @@ pub fn records(all: &Coexistence) -> Records {
 /// Everything in one object: the settings, the verdicts, each record by name, and the manifest.
 pub fn json(all: &Coexistence, manifest: &Manifest) -> Value {
     let records = records(all);
-    let object = |row: &Vec<Field>| -> Value {
+    let meeting = |one: &Meeting| {
+        json!({
+            "share": one.share,
+            "drop_ratio_row": one.drop_ratio[0],
+            "drop_ratio_column": one.drop_ratio[1],
+            "utilization": one.utilization,
+            "queue_mean_normalized": one.queue,
+        })
+    };
+    let object = |(row, cell): (&Vec<Field>, &Encounter)| -> Value {
         let value = |field: &Field| match field {
             Field::Text(text) => Value::from(text.as_str()),
             Field::Number(number) => Value::from(*number),
         };
-        records.columns.iter().cloned().zip(row.iter().map(value)).collect::<serde_json::Map<_, _>>().into()
+        let meetings = cell.meetings.iter().map(meeting).collect();
+        let columns = records.columns.iter().cloned().zip(row.iter().map(value));
+        columns.chain([("meetings".to_string(), meetings)]).collect::<serde_json::Map<_, _>>().into()
     };
     let extreme = |extreme: Option<Extreme>| {
         extreme.map(|Extreme { place, estimate }| {
@@ -93,7 +104,7 @@ pub fn json(all: &Coexistence, manifest: &Manifest) -> Value {
         "rule": all.rule(),
         "control": all.control(),
         "verdicts": (0..all.controllers.len()).map(verdict).collect::<Vec<_>>(),
-        "cells": records.rows.iter().map(object).collect::<Vec<_>>(),
+        "cells": records.rows.iter().zip(&all.cells).map(object).collect::<Vec<_>>(),
         "manifest": manifest,
     })
 }

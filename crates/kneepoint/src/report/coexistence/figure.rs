@@ -4,16 +4,16 @@
 use super::super::number;
 use super::ratio;
 use crate::chart::{Drawing, Matrix, Tile, matrix};
-use crate::study::coexist::{Coexistence, Encounter, Square, shown};
+use crate::study::coexist::{Coexistence, Encounter, Square, parts, shown};
 
 /// The share of each row beside each column, in every setting.
 pub fn shares(all: &Coexistence) -> Drawing {
     let title = "Share of the row over its fair share, beside the column";
     let words = |cell: &Encounter| {
         let taken = cell.taken();
-        let half_width = taken.half_width.map(|half| format!("± {half:.2}"));
-        let mean = taken.mean.is_finite().then(|| format!("{:.2}", taken.mean));
-        mean.into_iter().chain(half_width).collect()
+        let (mean, interval) = parts(&taken, cell.most());
+        let mean = taken.mean.is_finite().then_some(mean);
+        mean.into_iter().chain(interval).collect()
     };
     let quantity = "share of the row / its fair share";
     chart(all, title, &every(all), share_tone, &words, share_legend(), quantity)
@@ -37,8 +37,8 @@ pub fn overview(all: &Coexistence) -> Drawing {
     let words = |cell: &Encounter| {
         let taken = cell.taken();
         match taken.mean.is_finite() {
-            true if cell.loss_ratio()[0].is_nan() => vec![shown(&taken), "no losses".into()],
-            true => vec![shown(&taken), format!("loss ratio {}", ratio(cell).0)],
+            true if cell.loss_ratio()[0].is_nan() => vec![shown(&taken, cell.most()), "no losses".into()],
+            true => vec![shown(&taken, cell.most()), format!("loss ratio {}", ratio(cell).0)],
             false => Vec::new(),
         }
     };
@@ -118,7 +118,7 @@ fn tip(all: &Coexistence, place: Square) -> String {
     format!(
         "{row} beside {column}, {}: {} of its fair share; drops {} % and {} %, utilization {} %",
         all.setting(place.flows, place.buffer),
-        shown(&cell.taken()),
+        shown(&cell.taken(), cell.most()),
         drops[0],
         drops[1],
         percent(cell.estimate(|meeting| meeting.utilization).mean)

@@ -3,8 +3,10 @@
 
 mod data;
 mod figure;
+mod reading;
 
 pub use data::{json, records};
+pub use reading::read;
 
 use super::document::{
     Block, Column, Document, Figure, Finding, Layout, Prose, Section, Shown, Table, TableLine,
@@ -21,7 +23,7 @@ pub fn document(all: &Coexistence, origin: &Manifest) -> Document {
     let loss = format!("Drop ratio of the row / of the column, at {setting}");
     let matrices = vec![
         Block::prose(share),
-        Block::Table(matrix(all, &|cell| shown(&cell.taken()))),
+        Block::Table(matrix(all, &|cell| shown(&cell.taken(), cell.most()))),
         Block::prose(loss),
         Block::Table(matrix(all, &|cell| match ratio(cell) {
             (mean, Some(interval)) => format!("{mean} ({interval})"),

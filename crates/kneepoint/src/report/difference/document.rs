@@ -4,6 +4,7 @@
 use super::super::document::{Block, Column, Document, Prose, Section, Shown, Standing, Table, TableLine};
 use super::{Change, Compared, Difference, Matched};
 use crate::metric::Metric;
+use crate::report::factor;
 use crate::table::Estimate;
 use crate::table::number::{NONE, significant};
 
@@ -17,7 +18,11 @@ const SETTINGS: usize = 12;
 /// The whole document.
 pub fn document(difference: &Difference) -> Document {
     let Difference { a, b, cases, .. } = difference;
-    let mut sections = vec![Section::new("", vec![Block::Prose(verdict(difference))])];
+    let sides = format!(
+        "A is {}, B is {}. Differences are B − A, seed by seed, with half widths of their 95 % confidence intervals.",
+        a.name, b.name
+    );
+    let mut sections = vec![Section::new("", vec![Block::prose(sides)])];
     match cases.len() {
         // The sentence says it all.
         _ if difference.same => {}
@@ -31,12 +36,8 @@ pub fn document(difference: &Difference) -> Document {
         let notes = difference.notes.iter().map(|note| Block::prose(format!("{note}.")));
         sections.push(Section::new("Notes", notes.collect()));
     }
-    let about = format!(
-        "A is {}, B is {}. Differences are B − A, seed by seed, with half widths of their 95 % confidence intervals.",
-        a.name, b.name
-    );
     let title = if a.title == b.title { a.title.clone() } else { format!("{} → {}", a.title, b.title) };
-    Document { title, about: about.into(), sections }
+    Document { title, about: verdict(difference), sections }
 }
 
 /// A sentence to quote: whether anything differs, and what most.
@@ -228,7 +229,9 @@ fn marks(table: &Table) -> Option<Block> {
 /// What differs in the scenarios and beside them.
 fn settings(changed: &[Change]) -> Option<Section> {
     let line = |change: &Change| {
-        let value = |side: &Option<String>| Shown::from(side.clone().unwrap_or_else(|| NONE.to_string()));
+        let value = |side: &Option<String>| {
+            Shown::from(side.as_ref().map_or_else(|| NONE.to_string(), |written| factor::people(written)))
+        };
         TableLine::new(
             &change.what,
             vec![value(&change.a), value(&change.b), change.scenarios.join(", ").into()],

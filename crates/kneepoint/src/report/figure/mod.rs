@@ -13,6 +13,7 @@ mod axis;
 mod check;
 mod choice;
 mod panel;
+mod paper;
 mod quantity;
 mod study;
 mod tables;
@@ -20,6 +21,7 @@ mod view;
 
 pub use check::{Parts, check};
 pub use choice::{Chosen, Misfit, joined, settle};
+pub use paper::paper;
 pub use study::{block, of, of_experiment};
 
 use super::Factor;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A panel: lines where the labels along x are numbers, bars where they are names, and a heat map of two axes.
 
+use super::super::Factor;
 use super::quantity::Quantity;
 use super::view::View;
 use crate::chart::{
@@ -67,9 +68,11 @@ fn lines(view: &View, shown: &Quantity, numbers: &[f64]) -> Lines {
         Line { name: view.series_name(series), rank: view.rank(series), points }
     };
     let told = view.published(shown).into_iter();
+    // Published figures have round numbers.
+    let levels = if view.observed.scaled { numbers } else { &[] };
     Lines {
         title: shown.heading.clone(),
-        x: axis(&view.axis_name(&figure.x.0, &figure.label.0), figure.scale),
+        x: axis(&view.axis_name(&figure.x.0, &figure.label.0), figure.scale).at(levels),
         y: up(view, shown),
         series: view.series.iter().map(line).collect(),
         marks: Vec::new(),
@@ -84,11 +87,13 @@ fn groups(view: &View, shown: &Quantity) -> Groups {
         Group { name: x.clone(), bars: view.series.iter().map(bar).collect() }
     };
     let told = view.published(shown).into_iter();
+    let ranks = view.series.iter().filter_map(|series| view.rank(series));
+    let alone = if matches!(view.series.as_slice(), [None]) { view.ranks_of_choices() } else { Vec::new() };
     Groups {
         title: shown.heading.clone(),
         y: up(view, shown),
         series: view.series.iter().map(|series| view.series_name(series)).collect(),
-        ranks: view.series.iter().filter_map(|series| view.rank(series)).collect(),
+        ranks: if alone.is_empty() { ranks.collect() } else { alone },
         groups: view.xs.iter().map(group).collect(),
         marks: Vec::new(),
         published: told.map(|(x, series, value)| ((x, series), value)).collect(),
@@ -105,12 +110,17 @@ fn heat(view: &View, shown: &Quantity) -> Heat {
         view.factor(axis).map_or(wanted, |factor| factor.name.as_str()).to_string()
     };
     let wanted = if figure.label.0.is_empty() { &figure.x.0 } else { &figure.label.0 };
+    let mut ys = view.ys.clone();
+    // Numbers ascend; names are read from the top.
+    if !view.factor(&figure.y.0).is_some_and(Factor::is_numeric) {
+        ys.reverse();
+    }
     Heat {
         title: shown.heading.clone(),
         // The labels have their units.
         columns: (named(&figure.x.0, wanted), view.xs.clone()),
-        rows: (named(&figure.y.0, &figure.y.0), view.ys.clone()),
-        cells: view.ys.iter().map(row).collect(),
+        cells: ys.iter().map(row).collect(),
+        rows: (named(&figure.y.0, &figure.y.0), ys),
         quantity: if shown.axis.is_empty() { shown.heading.clone() } else { shown.axis.clone() },
     }
 }

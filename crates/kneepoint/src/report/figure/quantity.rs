@@ -50,8 +50,7 @@ impl Quantity {
                 bounds: (in_files.bounds.0 * scale, in_files.bounds.1 * scale),
                 ..in_files
             },
-            // Published figures keep their whole intervals.
-            false => Quantity { bounds: UNBOUNDED, ..in_files },
+            false => in_files,
         })
     }
 
@@ -170,5 +169,15 @@ mod tests {
         let axis = |scaled| Quantity::of("utilization", scaled).map(|one| (one.axis, one.drawn)).unwrap();
         assert_eq!([axis(false), axis(true)], [("fraction".into(), 1.0), ("Utilization, %".into(), 100.0)]);
         assert!(Quantity::of("utilization +", true).is_none());
+    }
+
+    #[test]
+    fn an_interval_ends_where_the_quantity_does_in_published_figures_too() {
+        let bounds = |text, scaled| Quantity::of(text, scaled).map(|one| one.bounds);
+        assert_eq!(bounds("jain_index", false), Some((0.0, 1.0)));
+        assert_eq!(
+            [false, true].map(|scaled| bounds("utilization", scaled)),
+            [Some((0.0, 1.0)), Some((0.0, 100.0))]
+        );
     }
 }

@@ -103,7 +103,7 @@ fn drawn(view: &View, quantity: &Quantity, page: &[(&Factor, usize)]) -> Figure 
 }
 
 /// The quantities of the panels: those that are wanted, or the telling ones that vary.
-fn shown(comparison: &Comparison, frame: &Frame, figure: &FigureSpec) -> Vec<Quantity> {
+pub(super) fn shown(comparison: &Comparison, frame: &Frame, figure: &FigureSpec) -> Vec<Quantity> {
     let wanted = figure.panels.0.iter().filter_map(|text| quantity_text(text).ok());
     let wanted: Vec<String> = wanted.flat_map(|text| of_subjects(text, frame, figure)).collect();
     let texts = if wanted.is_empty() { telling(comparison) } else { wanted };
@@ -146,7 +146,7 @@ fn of_subjects(text: String, frame: &Frame, figure: &FigureSpec) -> Vec<String> 
 }
 
 /// Every combination of the levels of factors, [`MOST_PAGES`] at most.
-fn combinations<'f>(pages: &[String], factors: &'f [Factor]) -> Vec<Vec<(&'f Factor, usize)>> {
+pub(super) fn combinations<'f>(pages: &[String], factors: &'f [Factor]) -> Vec<Vec<(&'f Factor, usize)>> {
     let paged = factors.iter().filter(|factor| pages.contains(&factor.key));
     paged.fold(vec![Vec::new()], |begun, factor| {
         let with = |page: &Vec<(&'f Factor, usize)>| {
@@ -158,7 +158,7 @@ fn combinations<'f>(pages: &[String], factors: &'f [Factor]) -> Vec<Vec<(&'f Fac
 }
 
 /// A name of a file: letters and digits, with hyphens between words.
-fn slug(text: &str) -> String {
+pub(super) fn slug(text: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || c == '_' || c == '.' { c } else { ' ' };
     let plain: String = text.chars().map(plain).collect();
     let words: Vec<&str> = plain.split_whitespace().collect();
@@ -237,6 +237,28 @@ mod tests {
         let svg = figures[0].drawing.standalone();
         assert_eq!((figures.len(), svg.matches("class=\"tile\"").count()), (1, 6), "{svg}");
         assert!(svg.contains(">120 ms</text>") && svg.contains(">0.5 BDP</text>"), "{svg}");
+    }
+
+    #[test]
+    fn names_in_the_rows_of_a_heat_map_are_read_from_the_top() {
+        let y = FigureSpec { y: Words("cc".into()), ..wish(&["utilization"]) };
+        let svg = of(&study(&[GRID[0], GRID[2]]), &y)[0].drawing.standalone();
+        let at = |name: &str| {
+            let before = svg.split(&format!(">{name}</text>")).next().expect(name);
+            let y = before.rsplit(" y=\"").next().and_then(|rest| rest.split('"').next());
+            y.and_then(|y| y.parse::<f64>().ok()).expect(name)
+        };
+        assert!(at("reno") < at("cubic") && at("cubic") < at("bbr"), "{svg}");
+    }
+
+    #[test]
+    fn bars_of_algorithms_have_the_colours_of_their_rows_and_bars_of_conditions_have_one() {
+        let colours = |axis: (&str, &[&str])| {
+            let svg = of(&study(&[axis]), &wish(&["utilization"]))[0].drawing.standalone();
+            [0, 1, 2].map(|place| svg.contains(&format!("class=\"fill s{place}\"")))
+        };
+        assert_eq!(colours(("queue.kind", &["pie", "red", "codel"])), [true; 3]);
+        assert_eq!(colours(("traffic.kind", &["a", "b", "c"])), [true, false, false]);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! The axes of a figure with their labels, and the estimates under them.
 
 use super::super::Factor;
+use super::super::contest::is_choice;
 use super::quantity::Quantity;
 use super::{Observed, axis};
 use crate::experiment::claim;
@@ -30,6 +31,18 @@ pub(super) struct Multiples<'v> {
     pub(super) columns: usize,
     pub(super) above: Vec<String>,
     pub(super) beside: Vec<String>,
+}
+
+impl Multiples<'_> {
+    /// What a panel is of: its column, and its row.
+    pub(super) fn told(&self, place: usize) -> Vec<String> {
+        match self.beside.is_empty() {
+            true => vec![self.above[place].clone()],
+            false => {
+                vec![self.above[place % self.columns].clone(), self.beside[place / self.columns].clone()]
+            }
+        }
+    }
 }
 
 impl<'v> View<'v> {
@@ -128,6 +141,14 @@ impl<'v> View<'v> {
         all.iter().position(|label| Some(label) == series.as_ref())
     }
 
+    /// The places of the labels of x among the levels of an algorithm, which has colours wherever it is shown; none of other factors.
+    pub(super) fn ranks_of_choices(&self) -> Vec<usize> {
+        let factor = self.factor(&self.observed.figure.x.0).filter(|factor| is_choice(factor));
+        let levels = factor.map_or(&[][..], |factor| &factor.levels);
+        let place = |label: &String| levels.iter().position(|level| level.text == *label);
+        self.xs.iter().filter_map(place).collect()
+    }
+
     /// The name of the axis of x, or of y.
     pub(super) fn axis_name(&self, axis: &str, wanted: &str) -> String {
         match self.factor(axis) {
@@ -161,7 +182,7 @@ impl<'v> View<'v> {
         told.collect()
     }
 
-    fn labels(&self, x: &str, series: &Option<String>) -> Labels {
+    pub(super) fn labels(&self, x: &str, series: &Option<String>) -> Labels {
         let figure = self.observed.figure;
         let mut labels = self.fixed.clone();
         labels.insert(figure.x.0.clone(), x.to_string());
@@ -181,7 +202,7 @@ impl<'v> View<'v> {
         self.estimated(shown, &labels)
     }
 
-    fn estimated(&self, shown: &Quantity, labels: &Labels) -> Estimate {
+    pub(super) fn estimated(&self, shown: &Quantity, labels: &Labels) -> Estimate {
         let over = |inner, name: &String| {
             Expression::Along(Fold::Mean, Box::new(inner), Axis { name: name.clone(), part: Part::All })
         };

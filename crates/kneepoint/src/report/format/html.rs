@@ -114,6 +114,7 @@ fn block(page: &mut String, heading: &str, one: &Block) -> fmt::Result {
                 "<details>\n<summary>{name}</summary>\n<pre role=\"group\" tabindex=\"0\" aria-label=\"{name}\">{text}</pre>\n</details>"
             )
         }
+        Block::Paper(_) => Ok(()),
         Block::Pages { blocks, .. } => blocks.iter().try_for_each(|inner| block(page, heading, inner)),
     }
 }
@@ -142,6 +143,9 @@ fn figures(page: &mut String, layout: Layout, figures: &[Figure]) -> fmt::Result
     Ok(())
 }
 
+/// Charts that fit beside the margins of a small tablet, in pixels: the style has the width of that page.
+const SLIM: f64 = 700.0;
+
 /// The chart of a figure, and where it would be too small on a phone another one for that.
 fn chart(page: &mut String, layout: Layout, figure: &Figure) -> fmt::Result {
     let drawing = &figure.drawing;
@@ -149,11 +153,15 @@ fn chart(page: &mut String, layout: Layout, figure: &Figure) -> fmt::Result {
     match (drawing.narrow().filter(|_| layout != Layout::Grid), layout) {
         (Some(narrow), _) => {
             let narrow = narrow.inline(&format!("{}-narrow", figure.name));
-            let most = match layout {
-                Layout::Whole => format!(" style=\"max-width: {}px\"", drawing.width()),
-                Layout::Grid | Layout::Halves => String::new(),
+            let (slim, most) = match layout {
+                Layout::Whole => {
+                    let slim = if drawing.width() <= SLIM { " slim" } else { "" };
+                    (slim, format!(" style=\"max-width: {}px\"", drawing.width()))
+                }
+                Layout::Grid | Layout::Halves => ("", String::new()),
             };
-            writeln!(page, "<div class=\"roomy\"{most}>{own}</div>\n<div class=\"tight\">{narrow}</div>")
+            writeln!(page, "<div class=\"roomy{slim}\"{most}>{own}</div>")?;
+            writeln!(page, "<div class=\"tight{slim}\">{narrow}</div>")
         }
         // It keeps its size, and scrolls by itself where the page is narrower.
         (None, Layout::Whole) => {

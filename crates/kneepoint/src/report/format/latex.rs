@@ -4,22 +4,23 @@
 //! A mean and its interval are two columns, so that the signs between stand below each other. A table of more columns than a page is
 //! wide continues in the next one, and so does a table of more lines than a page is high.
 
-use super::super::document::{Column, Document, Shown, Standing, Table, TableLine};
+mod fit;
+mod words;
+
+use std::borrow::Cow;
+
+use super::super::document::{Block, Column, Document, Paper, Shown, Standing, Table, TableLine};
 use super::Format;
 use super::tabulated::{Tabulated, tables};
 use crate::table::number::{self, Spread};
-use crate::visible::visible;
+use fit::{DENSE, Fit, LONGEST, NARROW, WIDE, width};
+use words::{commented, escaped, label};
 
 /// The tables of a document, for `\input`.
 pub const TABLES: Format = Format { name: "latex", extension: "tex", render };
 
-/// Characters in `\footnotesize` that a column of a two-column paper has room for, and a page.
-const NARROW: usize = 56;
-const WIDE: usize = 112;
 /// Lines of a table that fit on a page with the caption.
 const HIGH: usize = 54;
-/// Longer texts are broken into lines.
-const LONGEST: usize = 36;
 
 /// The environments of all tables.
 pub fn render(document: &Document) -> String {
@@ -33,11 +34,34 @@ pub fn render(document: &Document) -> String {
         for part in parts(&one.table) {
             let stem = label(one.heading);
             let count = labels.iter().filter(|other| **other == stem).count();
-            text += &environment(&one, &part, &stem, count);
+            let fit = Fit::of(width(&one.table, &part.columns), NARROW);
+            text += &environment(&one, &part, &numbered(&stem, count), fit);
             labels.push(stem);
         }
     }
     text
+}
+
+/// The environment of the one table for a column of a paper; none of a document without it.
+pub fn paper(document: &Document) -> Option<String> {
+    let of = |block: &Block| if let Block::Paper(paper) = block { Some(paper.clone()) } else { None };
+    let Paper { name, title, notes, table } =
+        *document.sections.iter().flat_map(|section| &section.blocks).find_map(of)?;
+    let one = Tabulated { heading: &title, notes: notes.iter().collect(), table: Cow::Borrowed(&table) };
+    let begin = format!(
+        "% A table of the report \"{}\"; tables.tex has all.\n% \\usepackage{{booktabs}} in the preamble; then \\input this file.\n",
+        commented(&document.title)
+    );
+    let environments = parts(&table).into_iter().enumerate().map(|(place, part)| {
+        let fit = Fit::of(width(&table, &part.columns), DENSE);
+        environment(&one, &part, &numbered(&name, place), fit)
+    });
+    Some(environments.fold(begin, |text, environment| text + &environment))
+}
+
+/// A label for a table behind so many of the same name.
+fn numbered(stem: &str, before: usize) -> String {
+    if before == 0 { stem.to_string() } else { format!("{stem}-{}", before + 1) }
 }
 
 /// Some columns and some lines of a table, each by its place.
@@ -63,34 +87,43 @@ fn parts(table: &Table) -> Vec<Part> {
             groups.push([&names[..], &[column]].concat());
         }
     }
-    let count = table.lines.len();
-    let pages = (0..count.max(1)).step_by(HIGH).map(|from| from..count.min(from + HIGH));
     let of =
         |lines: std::ops::Range<usize>| groups.iter().map(move |columns| (columns.clone(), lines.clone()));
-    let all = pages.flat_map(of).enumerate();
+    let all = pages(table).into_iter().flat_map(of).enumerate();
     all.map(|(place, (columns, lines))| Part { columns, lines, continued: place > 0 }).collect()
 }
 
-/// The characters of a line of these columns; the space between two columns is as wide as two.
-fn width(table: &Table, columns: &[usize]) -> usize {
-    let length = |text: &str| text.chars().count().min(LONGEST);
-    let names = table.lines.iter().map(|line| line.name.as_str()).chain([table.corner.as_str()]);
-    let first = names.map(length).max().unwrap_or(0);
-    let of = |place: &usize| {
-        let column = &table.columns[*place];
-        let cells = table.lines.iter().map(|line| length(&line.cells[*place].text())).max().unwrap_or(0);
-        2 + cells.max(length(&column.title)).max(length(&column.unit))
-    };
-    first + columns.iter().map(of).sum::<usize>()
+/// The lines of each page, which ends before a heading if there is one.
+fn pages(table: &Table) -> Vec<std::ops::Range<usize>> {
+    let count = table.lines.len();
+    let mut pages = Vec::new();
+    let mut from = 0;
+    loop {
+        let most = count.min(from + HIGH);
+        let heading = (from + 1..most).rev().find(|place| table.lines[*place].is_heading());
+        let to = if most < count { heading.unwrap_or(most) } else { count };
+        pages.push(from..to);
+        from = to;
+        if from >= count {
+            return pages;
+        }
+    }
 }
 
-fn environment(one: &Tabulated, part: &Part, stem: &str, before: usize) -> String {
+/// The cells of a column; headings have none.
+fn cells(lines: &[TableLine], place: usize) -> Vec<&Shown> {
+    lines.iter().filter_map(|line| line.cells.get(place)).collect()
+}
+
+fn environment(one: &Tabulated, part: &Part, label: &str, Fit { star, letters }: Fit) -> String {
     let table = &*one.table;
-    // With a star it is as wide as a page of two columns.
-    let star = if width(table, &part.columns) > NARROW { "*" } else { "" };
-    let label = if before == 0 { stem.to_string() } else { format!("{stem}-{}", before + 1) };
-    let columns: Vec<(usize, &Column, Kind)> =
-        part.columns.iter().map(|place| (*place, &table.columns[*place], Kind::of(table, *place))).collect();
+    let columns: Vec<(usize, &Column, Kind)> = part
+        .columns
+        .iter()
+        .map(|place| {
+            (*place, &table.columns[*place], Kind::of(&table.columns[*place], &cells(&table.lines, *place)))
+        })
+        .collect();
     let kinds: String = columns.iter().map(|(_, _, kind)| kind.preamble()).collect();
     let head = |first: &str, of: &dyn Fn(&Column) -> String| {
         let cells = columns.iter().map(|(_, column, kind)| format!(" & {}", kind.head(&of(column))));
@@ -100,18 +133,36 @@ fn environment(one: &Tabulated, part: &Part, stem: &str, before: usize) -> Strin
     if columns.iter().any(|(_, column, _)| !column.unit.is_empty()) {
         heads += &head("", &|column| escaped(&column.unit));
     }
-    let line = |of: &TableLine| {
-        let cells = columns.iter().map(|(place, _, kind)| format!(" & {}", kind.cell(&of.cells[*place])));
-        format!("    {}{} \\\\\n", escaped(&of.name), cells.collect::<String>())
-    };
-    let lines: String = table.lines[part.lines.clone()].iter().map(line).collect();
+    let all = &table.lines[part.lines.clone()];
+    // Points stand below each other within what a heading is above.
+    let panels = all.chunk_by(|_, next| !next.is_heading()).map(|lines| panel(&columns, lines));
+    let lines = panels.collect::<Vec<_>>().join("    \\addlinespace\n");
     format!(
-        "\n\\begin{{table{star}}}\n  \\centering\\footnotesize\\setlength{{\\tabcolsep}}{{4pt}}\n  \\caption{{{}}}\n  \
+        "\n\\begin{{table{star}}}\n  \\centering{letters}\n  \\caption{{{}}}\n  \
          \\label{{tab:{label}}}\n  \\begin{{tabular}}{{@{{}}{}{kinds}@{{}}}}\n    \\toprule\n{heads}    \\midrule\n{lines}    \
          \\bottomrule\n  \\end{{tabular}}\n\\end{{table{star}}}\n",
         caption(one, part.continued),
-        paragraph(table.lines.iter().map(|of| of.name.as_str())),
+        paragraph(table.lines.iter().filter(|line| !line.is_heading()).map(|of| of.name.as_str())),
     )
+}
+
+/// Lines with their numbers aligned, and the heading above them.
+fn panel(columns: &[(usize, &Column, Kind)], lines: &[TableLine]) -> String {
+    let aligned: Vec<(usize, Kind)> =
+        columns.iter().map(|(place, _, kind)| (*place, kind.aligned(&cells(lines, *place)))).collect();
+    let wide: usize = columns.iter().map(|(_, _, kind)| kind.breadth()).sum();
+    let line = |of: &TableLine| match of.is_heading() {
+        true => format!(
+            "    \\multicolumn{{{}}}{{@{{}}l@{{}}}}{{\\emph{{{}}}}} \\\\\n",
+            1 + wide,
+            escaped(&of.name)
+        ),
+        false => {
+            let cells = aligned.iter().map(|(place, kind)| format!(" & {}", kind.cell(&of.cells[*place])));
+            format!("    {}{} \\\\\n", escaped(&of.name), cells.collect::<String>())
+        }
+    };
+    lines.iter().map(line).collect()
 }
 
 /// The heading, and the paragraphs about the table.
@@ -135,15 +186,30 @@ enum Kind {
 }
 
 impl Kind {
-    fn of(table: &Table, place: usize) -> Kind {
-        let cells = || table.lines.iter().map(|line| &line.cells[place]);
-        if table.columns[place].text {
-            let texts: Vec<String> = cells().map(Shown::text).collect();
+    fn of(column: &Column, cells: &[&Shown]) -> Kind {
+        if column.text {
+            let texts: Vec<String> = cells.iter().map(|cell| cell.text()).collect();
             Kind::Text(paragraph(texts.iter().map(String::as_str)))
+        } else if cells.iter().any(|cell| cell.spread.is_some()) {
+            Kind::Estimate(0)
         } else {
-            let most = cells().filter_map(|cell| decimals(&cell.mean)).max().unwrap_or(0);
-            if cells().any(|cell| cell.spread.is_some()) { Kind::Estimate(most) } else { Kind::Number(most) }
+            Kind::Number(0)
         }
+    }
+
+    /// The same with the decimals of some cells.
+    fn aligned(&self, cells: &[&Shown]) -> Kind {
+        let most = || cells.iter().filter_map(|cell| decimals(&cell.mean)).max().unwrap_or(0);
+        match self {
+            Kind::Text(kind) => Kind::Text(*kind),
+            Kind::Number(_) => Kind::Number(most()),
+            Kind::Estimate(_) => Kind::Estimate(most()),
+        }
+    }
+
+    /// How many columns of LaTeX it is.
+    fn breadth(&self) -> usize {
+        if matches!(self, Kind::Estimate(_)) { 2 } else { 1 }
     }
 
     fn preamble(&self) -> &'static str {
@@ -217,93 +283,6 @@ fn digits(text: &str) -> String {
     }
 }
 
-/// A label of a heading: letters, digits and hyphens.
-fn label(heading: &str) -> String {
-    let words = heading.to_lowercase();
-    let words = words.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
-    let joined = words.collect::<Vec<_>>().join("-");
-    if joined.is_empty() { "results".to_string() } else { joined }
-}
-
-/// A text within a comment.
-fn commented(text: &str) -> String {
-    visible(text).replace(['\n', '\t'], " ")
-}
-
-/// Text that is text: no command, environment, comment or formula of it is alive, and no paragraph ends in it.
-fn escaped(text: &str) -> String {
-    let mut shown = String::new();
-    let mut before = ' ';
-    for character in visible(text).chars() {
-        match SIGNS.iter().find(|(sign, _)| *sign == character) {
-            Some((_, written)) => shown.push_str(written),
-            // Two hyphens would be a dash.
-            None if character == '-' && before == '-' => shown.push_str("{-}"),
-            None => shown.push(character),
-        }
-        before = character;
-    }
-    shown
-}
-
-/// Characters that act in LaTeX, or that its usual fonts do not have, and how they are written.
-const SIGNS: &[(char, &str)] = &[
-    ('\\', "\\textbackslash{}"),
-    ('{', "\\{"),
-    ('}', "\\}"),
-    ('$', "\\$"),
-    ('&', "\\&"),
-    ('#', "\\#"),
-    ('%', "\\%"),
-    ('_', "\\_"),
-    ('^', "\\textasciicircum{}"),
-    ('~', "\\textasciitilde{}"),
-    ('<', "\\textless{}"),
-    ('>', "\\textgreater{}"),
-    ('|', "\\textbar{}"),
-    ('"', "\\char34{}"),
-    ('`', "\\textasciigrave{}"),
-    // Behind a line break it would be the break's argument.
-    ('[', "{[}"),
-    (']', "{]}"),
-    ('*', "{*}"),
-    ('\n', " "),
-    ('\t', " "),
-    ('\u{a0}', "~"),
-    ('\u{2009}', "\\,"),
-    ('\u{202f}', "\\,"),
-    ('–', "--"),
-    ('—', "---"),
-    ('−', "$-$"),
-    ('±', "$\\pm$"),
-    ('×', "$\\times$"),
-    ('·', "$\\cdot$"),
-    ('≈', "$\\approx$"),
-    ('≤', "$\\le$"),
-    ('≥', "$\\ge$"),
-    ('≠', "$\\ne$"),
-    ('∞', "$\\infty$"),
-    ('→', "$\\rightarrow$"),
-    ('°', "$^\\circ$"),
-    ('²', "$^2$"),
-    ('³', "$^3$"),
-    ('µ', "$\\mu$"),
-    ('μ', "$\\mu$"),
-    ('α', "$\\alpha$"),
-    ('β', "$\\beta$"),
-    ('γ', "$\\gamma$"),
-    ('Δ', "$\\Delta$"),
-    ('λ', "$\\lambda$"),
-    ('ρ', "$\\rho$"),
-    ('σ', "$\\sigma$"),
-    ('τ', "$\\tau$"),
-    ('…', "\\ldots{}"),
-    ('‘', "`"),
-    ('’', "'"),
-    ('“', "``"),
-    ('”', "''"),
-];
-
 #[cfg(test)]
 mod tests {
     use super::super::super::document::{Block, Prose, Section};
@@ -355,16 +334,34 @@ mod tests {
     }
 
     #[test]
-    fn of_several_factors_the_brief_tables_come_first() {
+    fn the_table_for_a_column_has_headings_and_points_below_each_other() {
         let grid = super::super::super::example::grid();
-        let text = render(&super::super::super::comparison::document(&grid));
-        let tables: Vec<&str> = text.split("\\begin{table").skip(1).collect();
-        assert!(tables[0].contains("{RTT 20 ms}"), "{}", tables[0]);
-        assert!(tables[0].contains("Shown at buffer "), "{}", tables[0]);
+        let document = super::super::super::comparison::document(&grid);
+        let text = paper(&document).expect("a table");
+        assert_eq!(text.matches("\\begin{table}").count(), 1, "of one column: {text}");
         assert!(
-            text.contains("\\begin{table*}") && text.contains("buffer & RTT"),
-            "the whole table is there, too"
+            text.contains("\\caption{") && text.contains("Bold: ") && text.contains("\\label{tab:"),
+            "{text}"
         );
+        let headings: Vec<&str> = text.lines().filter(|row| row.contains("\\emph{")).collect();
+        assert!(headings.len() > 2 && headings[0].starts_with("    \\multicolumn{"), "{text}");
+        assert_eq!(text.matches("\\addlinespace").count(), headings.len() - 1, "between parts");
+        assert!(render(&document).contains("buffer & RTT"), "the whole table is with all others");
+        let mut lone = super::super::super::example::comparison();
+        lone.schemes.truncate(1);
+        assert!(paper(&super::super::super::comparison::document(&lone)).is_none());
+    }
+
+    #[test]
+    fn a_page_ends_before_a_heading() {
+        let line = |place: usize| match place % 10 {
+            0 => TableLine::new(format!("part {place}"), Vec::new()),
+            _ => TableLine::new("line", vec!["1".into()]),
+        };
+        let lines: Vec<TableLine> = (0..HIGH + 15).map(line).collect();
+        let table = Table { columns: vec![Column::number("x", "")], lines, ..Table::default() };
+        let found = pages(&table);
+        assert_eq!(found, [0..50, 50..HIGH + 15]);
     }
 
     #[test]
@@ -401,20 +398,5 @@ mod tests {
             tables > 1 && parted.matches("buffer").count() == tables,
             "a name of lines is in each part: {parted}"
         );
-    }
-
-    #[test]
-    fn no_name_is_a_command_a_comment_or_a_cell() {
-        let text = escaped("\\write18{rm}%&$x^2$~#_`\"[2pt]--\u{1b}\n\nnext");
-        assert_eq!(
-            text,
-            "\\textbackslash{}write18\\{rm\\}\\%\\&\\$x\\textasciicircum{}2\\$\\textasciitilde{}\\#\\_\\textasciigrave{}\\char34{}\
-             {[}2pt{]}-{-}\\textbackslash{}u001b  next"
-        );
-        for character in (0..=0x7f).filter_map(char::from_u32).filter(|one| !one.is_ascii_alphanumeric()) {
-            let shown = escaped(&character.to_string());
-            let raw = "\\{}$&#%_^~\"`\n".chars().any(|acting| shown == acting.to_string());
-            assert!(!raw, "{character:?} is {shown:?}");
-        }
     }
 }

@@ -48,7 +48,7 @@ fn block(block: &Block) -> Vec<String> {
         Block::Table(table) => vec![lines(table)],
         Block::Figures(_, figures) => figures.iter().map(figure).collect(),
         Block::Findings(what, of) => vec![claims(what, of)],
-        Block::Key(_) => Vec::new(),
+        Block::Key(_) | Block::Paper(_) => Vec::new(),
         Block::Facts(facts) => {
             let fact =
                 |(name, value): &(String, String)| format!("| {} | {} |\n", escaped(name), escaped(value));

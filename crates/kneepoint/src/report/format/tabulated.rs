@@ -42,18 +42,12 @@ fn flat(blocks: &[Block]) -> Vec<&Block> {
     blocks.iter().flat_map(inner).collect()
 }
 
-/// The blocks of pages behind the brief tables of a terminal; those of a terminal where it alone has a table.
+/// The blocks of pages, or of a terminal where it alone has a table.
 fn inner(block: &Block) -> Vec<&Block> {
     let Block::Pages { blocks, terminal } = block else { return vec![block] };
     let (paged, shown) = (flat(blocks), flat(terminal));
     let has_table = |of: &[&Block]| of.iter().any(|one| matches!(one, Block::Table(_)));
-    if !has_table(&paged) && has_table(&shown) {
-        return shown;
-    }
-    // Two factors of several are the table that a column has room for.
-    let is_brief = |one: &&Block| matches!(one, Block::Table(table) if table.columns.iter().any(|of| !of.alone.is_empty()));
-    let brief = shown.iter().rposition(is_brief).map_or(0, |last| last + 1);
-    shown.into_iter().take(brief).chain(paged).collect()
+    if !has_table(&paged) && has_table(&shown) { shown } else { paged }
 }
 
 /// A line per statement; the columns of numbers only if some statement has any.

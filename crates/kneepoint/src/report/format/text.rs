@@ -59,7 +59,7 @@ impl Terminal {
                 facts.iter().map(|(name, value)| self.beside(name, value, width)).collect()
             }
             Block::Pages { terminal, .. } => self.blocks(terminal),
-            Block::Figures(..) | Block::Key(_) | Block::Listing(..) => String::new(),
+            Block::Figures(..) | Block::Key(_) | Block::Listing(..) | Block::Paper(_) => String::new(),
         }
     }
 

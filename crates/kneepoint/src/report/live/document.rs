@@ -23,12 +23,37 @@ pub fn document(report: &Report) -> Document {
         sections.push(Section::new("Over time", vec![Block::pages(blocks)]));
     }
     sections.push(manifest::section(&report.manifest));
-    let about = format!(
+    let setting = format!(
         "{} beside the simulator with hosts of Linux: the same network, the same transfers, the same meter. Errors are the \
          simulator's, relative to the kernel.",
         report.hosts
     );
-    Document { title: report.title.clone(), about: about.as_str().into(), sections }
+    Document { title: report.title.clone(), about: closeness(report).then(setting), sections }
+}
+
+/// Metrics whose errors are said first, as they stand in a sentence.
+const CLOSE: [(&str, &str); 3] = [
+    ("utilization", "utilization"),
+    ("queueing_delay_mean_ms", "mean queueing delay"),
+    ("goodput_bps", "goodput"),
+];
+
+/// How far the simulator is from the kernel at most, in the metrics that tell most.
+fn closeness(report: &Report) -> Prose {
+    let pairs = || report.cases.iter().flat_map(|case| &case.metrics);
+    let most = |(key, words): (&str, &str)| {
+        let errors = pairs().filter(|pair| pair.about.key == key).filter_map(|pair| pair.error);
+        let most = errors.map(f64::abs).reduce(f64::max)?;
+        Some(format!("{} % in {words}", number::significant(100.0 * most, 2)))
+    };
+    let told: Vec<String> = CLOSE.into_iter().filter_map(most).collect();
+    match told.split_last() {
+        None => Prose::default(),
+        Some((last, [])) => Prose::from(format!("The simulator is within {last} of the kernel. ")),
+        Some((last, first)) => {
+            Prose::from(format!("The simulator is within {} and {last} of the kernel. ", first.join(", ")))
+        }
+    }
 }
 
 /// Every claim with what becomes of it on either side.

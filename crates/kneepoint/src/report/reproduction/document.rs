@@ -13,8 +13,10 @@ use crate::report::Manifest;
 use crate::settings::Setting;
 use crate::study::Effort;
 
-/// More numbers than this are left to the data.
+/// More numbers than this are left to the file.
 const MOST_NUMBERS: usize = 4;
+/// The file with every claim and its numbers.
+const CLAIMS: &str = "claims.json";
 
 /// An overview, and a section for each experiment. `joint` are the experiments under every combination of the readings that they share,
 /// if these were run.
@@ -24,14 +26,14 @@ pub fn document(
     taken: &Effort,
     manifest: &Manifest,
 ) -> Document {
-    let about = Prose::from("Published figures and tables, run again, and the verdict on each claim. ");
+    let subject = Prose::from("Published figures and tables, run again, and the verdict on each claim. ");
     let judgements: Vec<Judgement> = outcomes.iter().flat_map(Reproduction::judgements).collect();
     let summary = Prose::default().strong(format!("{}.", tally(judgements.iter()))).then(format!(
         " {}. A verdict is that of the means over seeds; ± is a 95 % confidence interval over them, seed by seed for \
          differences. A claim that fails keeps its row.",
         effort(taken)
     ));
-    let mut introduction = vec![Block::Prose(summary)];
+    let mut introduction = vec![Block::Prose(subject.code("knee reproduce").then(" makes this page."))];
     introduction.extend(by_cause(outcomes).map(Block::Table));
     if outcomes.iter().any(|outcome| outcome.pace == Pace::Quick) {
         let warning = Prose::default().strong("These are shortened runs");
@@ -55,11 +57,7 @@ pub fn document(
         "Manifest",
         vec![Block::pages([Block::Facts(facts)].into_iter().chain(notes).collect())],
     ));
-    Document {
-        title: "Reproduction".into(),
-        about: about.code("knee reproduce").then(" makes this page."),
-        sections,
-    }
+    Document { title: "Reproduction".into(), about: summary, sections }
 }
 
 fn overview(outcomes: &[Reproduction]) -> Table {
@@ -194,7 +192,7 @@ fn judged(claim: &experiment::Claim, judgement: &Judgement, because: Option<Beca
         verdict: judgement.verdict.to_string(),
         stands_out: judgement.verdict != Verdict::Holds,
         noisy: !judgement.certain,
-        ours: (!tabled).then(|| ours(judgement)),
+        ours: (!tabled).then(|| ours(judgement, Some(CLAIMS))),
         published: published(claim).filter(|_| !tabled),
         why: [reason(claim, judgement)].into_iter().chain(because.map(blame)).collect(),
     }
@@ -232,8 +230,8 @@ fn alternatives(outcome: &Reproduction) -> Option<Table> {
     })
 }
 
-/// The numbers of a judgement, by name if there are several.
-pub fn ours(judgement: &Judgement) -> String {
+/// The numbers of a judgement, by name if there are several; many are counted, and the file that has them is named.
+pub fn ours(judgement: &Judgement, file: Option<&str>) -> String {
     match judgement.ours.as_slice() {
         [] => number::NONE.into(),
         [(_, alone)] => shown(alone),
@@ -242,7 +240,10 @@ pub fn ours(judgement: &Judgement) -> String {
             .map(|(name, estimate)| format!("{name} = {}", shown(estimate)))
             .collect::<Vec<_>>()
             .join("; "),
-        several => format!("{} numbers, see the data", several.len()),
+        several => {
+            let place = file.map_or(String::new(), |file| format!(", in {file}"));
+            format!("{} numbers{place}", several.len())
+        }
     }
 }
 
@@ -330,5 +331,8 @@ published = 0.9
         let claims: Vec<_> = outcome.experiment.claims.iter().zip(outcome.judgements()).collect();
         assert_eq!(judged(claims[0].0, &claims[0].1, None).ours, None);
         assert_eq!(judged(claims[2].0, &claims[2].1, None).published.as_deref(), Some("0.9"));
+        let one = &claims[2].1.ours[0];
+        let many = Judgement { ours: vec![one.clone(); MOST_NUMBERS + 1], ..claims[2].1.clone() };
+        assert_eq!(ours(&many, Some(CLAIMS)), "5 numbers, in claims.json");
     }
 }

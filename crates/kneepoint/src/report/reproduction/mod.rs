@@ -9,8 +9,9 @@ mod shared;
 
 pub use document::{document, ours};
 
-use super::number;
+use super::{Factor, Factors, number};
 use crate::experiment::{CheckResult, Claim, Judgement, Verdict};
+use crate::scenario::Settings;
 use crate::study::Effort;
 use crate::table::Estimate;
 use crate::table::Labels;
@@ -86,9 +87,11 @@ fn relative(comparison: &CheckResult) -> f64 {
     comparison.margin.mean / comparison.left.abs().max(comparison.right.abs()).max(1e-12)
 }
 
-/// `bandwidth=1mbit, link=r1-r2`
+/// `bandwidth = 1 Mbit/s, link = r1-r2`
 fn at(labels: &Labels) -> String {
-    labels.iter().map(|(axis, label)| format!("{axis}={label}")).collect::<Vec<_>>().join(", ")
+    let case: Settings = labels.iter().map(|(axis, label)| (axis.clone(), label.clone())).collect();
+    let told = |factor: &Factor| format!("{} = {}", factor.name, factor.levels[0].text);
+    Factors::of(&[case]).factors.iter().map(told).collect::<Vec<_>>().join(", ")
 }
 
 /// `0.28 ± 0.01`
@@ -116,4 +119,23 @@ pub fn effort(effort: &Effort) -> String {
     let packets = number::significant(effort.packets as f64 / 1e6, 3);
     let seconds = number::significant(effort.cpu_seconds, 3);
     format!("{} runs of {packets} M packets, {seconds} s of CPU", effort.runs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_has_the_names_and_the_units_that_people_use() {
+        let told = |axes: &[(&str, &str)]| {
+            let labels = axes.iter().map(|(axis, label)| (axis.to_string(), label.to_string()));
+            at(&labels.collect())
+        };
+        assert_eq!(
+            told(&[("bandwidth", "100mbit"), ("link", "r1-r2")]),
+            "bandwidth = 100 Mbit/s, link = r1-r2"
+        );
+        assert_eq!(told(&[("flows.long.count", "50"), ("topology.rtt", "20ms")]), "flows = 50, RTT = 20 ms");
+        assert_eq!(told(&[("topology.buffer", "0.25bdp"), ("who", "both")]), "buffer = 0.25 BDP, who = both");
+    }
 }

@@ -90,6 +90,11 @@ impl Encounter {
         f64::from(self.flows[0]) / f64::from(self.flows[0] + self.flows[1])
     }
 
+    /// All of it, over the row's fair share.
+    pub fn most(&self) -> f64 {
+        1.0 / self.fair_share()
+    }
+
     /// The share of the row over its fair share.
     pub fn taken(&self) -> Estimate {
         let fair = self.fair_share();

@@ -29,12 +29,27 @@ pub struct Extreme {
     pub estimate: Estimate,
 }
 
-/// `0.93 ± 0.02`: a share of a fair share to two digits.
-pub fn shown(estimate: &Estimate) -> String {
-    match estimate.half_width {
-        _ if !estimate.mean.is_finite() => number::NONE.into(),
-        Some(half_width) => format!("{:.2} ± {half_width:.2}", estimate.mean),
-        None => format!("{:.2}", estimate.mean),
+/// A share of a fair share to two digits, and its interval: `± 0.02`, or its ends, `0–2`, where it would leave what is possible, from
+/// nothing to `most`.
+pub fn parts(estimate: &Estimate, most: f64) -> (String, Option<String>) {
+    let (low, high) = estimate.interval();
+    let end = |end: f64| if end == 0.0 || end == most { number::plain(end) } else { format!("{end:.2}") };
+    let interval = estimate.half_width.map(|half_width| match low < 0.0 || high > most {
+        true => format!("{}–{}", end(low.max(0.0)), end(high.min(most))),
+        false => format!("± {half_width:.2}"),
+    });
+    match estimate.mean.is_finite() {
+        true => (format!("{:.2}", estimate.mean), interval),
+        false => (number::NONE.into(), None),
+    }
+}
+
+/// `0.93 ± 0.02`, or `0.93 (0–2)`.
+pub fn shown(estimate: &Estimate, most: f64) -> String {
+    match parts(estimate, most) {
+        (mean, None) => mean,
+        (mean, Some(even)) if even.starts_with('±') => format!("{mean} {even}"),
+        (mean, Some(ends)) => format!("{mean} ({ends})"),
     }
 }
 
@@ -94,16 +109,17 @@ impl Coexistence {
 
     /// The grounds of a verdict: the least share that the controller takes in any setting, and the least that it leaves.
     pub fn grounds(&self, row: usize) -> Vec<String> {
-        let said = |Extreme { place, estimate }: Extreme| {
+        let said = |Extreme { place, estimate }: Extreme, fair: fn(f64) -> f64| {
             let noisy = estimate.half_width.is_some_and(|half| (estimate.mean - self.enough).abs() < half);
             let doubt = if noisy { ", within the noise" } else { "" };
             let (name, setting) = (&self.controllers[place.column], self.setting(place.flows, place.buffer));
-            (shown(&estimate), format!("{name} ({setting}{doubt})"))
+            let most = 1.0 / fair(self.cell(place).fair_share());
+            (shown(&estimate, most), format!("{name} ({setting}{doubt})"))
         };
-        let takes = self.takes_least(row).map(said);
+        let takes = self.takes_least(row).map(|least| said(least, |own| own));
         let takes =
             takes.map(|(least, whom)| format!("gets as little as {least} of its fair share, beside {whom}"));
-        let leaves = self.leaves_least(row).map(said);
+        let leaves = self.leaves_least(row).map(|least| said(least, |own| 1.0 - own));
         let leaves = leaves.map(|(least, whom)| format!("leaves as little as {least} of theirs, to {whom}"));
         takes.into_iter().chain(leaves).collect()
     }
@@ -121,6 +137,17 @@ mod tests {
         let bold = "gets as little as 0.50 ± 0.05 of its fair share, beside bold (0.5 BDP, 10 flows)";
         assert_eq!(all.grounds(0)[0], bold);
         assert!(all.rule().contains("at least 0.8 of"));
+    }
+
+    #[test]
+    fn an_interval_ends_where_a_share_does() {
+        let of = |mean: f64, half: f64| shown(&Estimate { mean, half_width: Some(half) }, 2.0);
+        assert_eq!(of(0.93, 0.02), "0.93 ± 0.02");
+        assert_eq!(
+            [of(0.58, 1.59), of(1.2, 0.9), of(0.5, 2.0)],
+            ["0.58 (0–2)", "1.20 (0.30–2)", "0.50 (0–2)"]
+        );
+        assert_eq!(of(f64::NAN, 0.1), number::NONE);
     }
 
     #[test]
