@@ -191,7 +191,7 @@ mod tests {
             Line::new(Span(5), Span::ZERO, (&steps, Some(Span(100))), none, Rng::stream(3, "line", 0))
         };
         let mut busy = line();
-        let delays = |line: &mut Line, at: u64| line.carry(Time(at), 40).unwrap().0 - at;
+        let delays = |one: &mut Line, at: u64| one.carry(Time(at), 40).unwrap().0 - at;
         let all: Vec<u64> = (0..40).map(|k| delays(&mut busy, k * 25)).collect();
         assert_eq!(all, [5, 9, 12, 12].repeat(10));
         // A line that was idle for some periods is where a busy one is.

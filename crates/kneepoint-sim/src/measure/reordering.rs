@@ -103,12 +103,12 @@ mod tests {
     fn two_packets_behind_one_have_extents_of_1_and_2_and_one_behind_another_is_not_n_reordered() {
         // Table 2: packets 5 and 6.
         let arrivals = [1, 2, 3, 4, 7, 5, 6, 8, 9, 10].map(|number| (number, 0));
-        let order = order(&arrivals);
-        assert_eq!((order.reordered, order.far, order.extent.value(Statistic::Mean)), (2, 0, 1500.0));
+        let two = order(&arrivals);
+        assert_eq!((two.reordered, two.far, two.extent.value(Statistic::Mean)), (2, 0, 1500.0));
         // Table 3: packets 4, 5 and 6 behind four; only the first of them is followed by three duplicates.
         let far = [1, 2, 3, 7, 8, 9, 10, 4, 5, 6, 11].map(|number| (number, 0));
-        let order = self::order(&far);
-        assert_eq!((order.reordered, order.far, order.extent.value(Statistic::Mean)), (3, 1, 5000.0));
+        let three = order(&far);
+        assert_eq!((three.reordered, three.far, three.extent.value(Statistic::Mean)), (3, 1, 5000.0));
     }
 
     #[test]

@@ -13,7 +13,6 @@
 use std::collections::VecDeque;
 
 use crate::packet::Packet;
-use crate::settings::{Or, Unlimited};
 use crate::units::{Span, Time};
 
 crate::settings! {
@@ -23,8 +22,8 @@ crate::settings! {
         p: f64 = 0.0, 0.0..=1.0;
         /// How long it is held back, at most.
         delay: Span = Span::from_millis(10), Span(1)..=Span::from_secs(100);
-        /// How many others overtake it at most; `unlimited` are all of that time.
-        packets: Or<u32, Unlimited> = Or::WORD, Or::is(1)..=Or::is(1_000_000);
+        /// How many others overtake it at most; 0 for all of that time.
+        packets: u32 = 0, 0..=1_000_000;
     }
 }
 
@@ -43,8 +42,8 @@ pub(in crate::link) struct Held {
 
 impl Held {
     pub(super) fn new(reordering: &Reordering) -> Held {
-        let Reordering { p, delay, ref packets } = *reordering;
-        let distance = packets.get().map_or(u64::MAX, |packets| u64::from(*packets));
+        let Reordering { p, delay, packets } = *reordering;
+        let distance = if packets == 0 { u64::MAX } else { u64::from(packets) };
         Held { p, delay, distance, passed: 0, waiting: VecDeque::new() }
     }
 
@@ -89,8 +88,7 @@ mod tests {
 
     #[test]
     fn a_held_packet_leaves_behind_the_last_that_may_overtake_it() {
-        let packets = Or::is(3);
-        let mut held = Held::new(&Reordering { p: 1.0, delay: Span(1000), packets });
+        let mut held = Held::new(&Reordering { p: 1.0, delay: Span(1000), packets: 3 });
         held.hold(&packet(1), Time(10));
         held.overtake();
         held.hold(&packet(3), Time(30));
@@ -105,7 +103,7 @@ mod tests {
 
     #[test]
     fn a_held_packet_arrives_when_its_time_is_over_though_none_overtakes_it() {
-        let mut held = Held::new(&Reordering { p: 1.0, delay: Span(50), packets: Or::is(3) });
+        let mut held = Held::new(&Reordering { p: 1.0, delay: Span(50), packets: 3 });
         held.hold(&packet(1), Time(10));
         assert_eq!((held.due(), held.ripe(Time(59))), (Time(60), None));
         assert_eq!(held.ripe(Time(60)).map(|one| one.id), Some(1));

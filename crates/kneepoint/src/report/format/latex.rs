@@ -201,7 +201,7 @@ impl Kind {
     fn aligned(&self, cells: &[&Shown]) -> Kind {
         let most = || cells.iter().filter_map(|cell| decimals(&cell.mean)).max().unwrap_or(0);
         match self {
-            Kind::Text(kind) => Kind::Text(*kind),
+            Kind::Text(kind) => Kind::Text(kind),
             Kind::Number(_) => Kind::Number(most()),
             Kind::Estimate(_) => Kind::Estimate(most()),
         }
