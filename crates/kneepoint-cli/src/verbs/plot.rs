@@ -93,6 +93,6 @@ fn redrawn(session: &Session, place: &Path) -> Result<Folder, Failure> {
 fn is_drawn(path: &Path) -> bool {
     let stem = path.file_stem().map(|stem| stem.to_string_lossy());
     let is_top = path.components().count() == 1;
-    let is_text = |stem: std::borrow::Cow<str>| ["report", "tables", "table"].contains(&&*stem);
+    let is_text = |name: std::borrow::Cow<str>| ["report", "tables", "table"].contains(&&*name);
     path.starts_with("figures") || is_top && stem.is_some_and(is_text)
 }

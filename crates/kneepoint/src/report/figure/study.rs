@@ -241,8 +241,8 @@ mod tests {
 
     #[test]
     fn names_in_the_rows_of_a_heat_map_are_read_from_the_top() {
-        let y = FigureSpec { y: Words("cc".into()), ..wish(&["utilization"]) };
-        let svg = of(&study(&[GRID[0], GRID[2]]), &y)[0].drawing.standalone();
+        let rows = FigureSpec { y: Words("cc".into()), ..wish(&["utilization"]) };
+        let svg = of(&study(&[GRID[0], GRID[2]]), &rows)[0].drawing.standalone();
         let at = |name: &str| {
             let before = svg.split(&format!(">{name}</text>")).next().expect(name);
             let y = before.rsplit(" y=\"").next().and_then(|rest| rest.split('"').next());

@@ -78,7 +78,7 @@ mod tests {
             spread: (!spread.is_empty()).then(|| Spread::Even(spread.into())),
             ..Shown::from(mean)
         };
-        let line = |cell: Shown| TableLine::new("reno", vec![cell]);
+        let line = |shown: Shown| TableLine::new("reno", vec![shown]);
         let lines = vec![
             line(cell("104", "14")),
             line(cell("0.0369", "0.0099")),
