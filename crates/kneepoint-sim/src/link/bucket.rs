@@ -50,8 +50,10 @@ impl Bucket {
         let wanted = tokens(size).min(self.depth);
         let missing = wanted.saturating_sub(self.level);
         let ready = Time(self.at.0 + missing.div_ceil(u128::from(self.rate)) as u64);
-        self.fill(ready);
-        self.level -= wanted;
+        // What came beyond the last token until the end of its nanosecond is for the next packet.
+        let came = u128::from(self.rate) * u128::from(ready.since(self.at).0);
+        self.level = self.depth.min(self.level + came - wanted);
+        self.at = ready;
         ready
     }
 }

@@ -88,7 +88,7 @@ fn each_packet_and_each_copy_of_one_arrives_or_is_dropped() {
         gone.retain(|number| census.sent.binary_search(number).is_ok());
         left.sort_unstable();
         gone.sort_unstable();
-        assert!(census.doubled.len() > 100 && census.dropped.len() > 100, "{queue}");
+        assert!(census.doubled.len() > 20 && census.dropped.len() > 20, "{queue}");
         assert_eq!(left, gone, "{queue}");
     }
 }
@@ -180,7 +180,7 @@ fn copies_are_ignored_and_corrupt_packets_sent_again() {
         let (count, arrived) = (of_link(&rows, key), of_link(&rows, "served_packets"));
         let p = if key == "duplicated" { 0.05 } else { 0.01 };
         assert!((count / arrived / p - 1.0).abs() < 0.4, "{key}: {count} of {arrived}");
-        assert_eq!(of_group(&rows, "retransmissions") >= of_link(&rows, "corrupted"), true, "{key}");
+        assert!(of_group(&rows, "retransmissions") >= of_link(&rows, "corrupted"), "{key}");
     }
 }
 
@@ -217,16 +217,20 @@ fn delays_come_from_a_file_and_begin_again() {
 }
 
 #[test]
-fn a_filter_of_acknowledgements_unloads_a_narrow_uplink() {
-    let goodput = |filter: &str| {
+fn a_filter_of_acknowledgements_empties_a_narrow_uplink() {
+    let [off, conservative, aggressive] = ["off", "conservative", "aggressive"].map(|filter| {
         let topology =
             "rate = \"20mbit\"\nrtt = \"40ms\"\nreverse_rate = \"200kbit\"\nreverse_buffer = \"100pkt\"";
         let queue = format!("[reverse_queue]\nkind = \"cake\"\nack_filter = \"{filter}\"");
-        of_group(&rows(&valid(topology, &queue, "cc = \"cubic\"\ncount = 2")), "goodput_bps")
-    };
-    let all = ["off", "conservative", "aggressive"].map(goodput);
-    // 200 kbit/s carry 625 acknowledgements of 40 bytes, where 2500 packets arrive in a second.
-    assert!(all[0] < 8e6 && all[1] > 1.5 * all[0] && all[2] > 0.95 * all[1], "{all:?}");
+        let rows = rows(&valid(topology, &queue, "cc = \"cubic\"\ncount = 2"));
+        (value(&rows, "queue_mean_packets", &[("link", "r2-r1")]), of_group(&rows, "goodput_bps"))
+    });
+    // 200 kbit/s carry 625 acknowledgements of 40 bytes, where 2400 arrive in a second: the buffer is full, or each flow keeps two or one.
+    assert!(
+        off.0 > 95.0 && conservative.0 < 4.0 && aggressive.0 < 2.0,
+        "{off:?} {conservative:?} {aggressive:?}"
+    );
+    assert!(conservative.1 >= off.1 && aggressive.1 >= off.1, "{off:?} {conservative:?} {aggressive:?}");
 }
 
 #[test]
@@ -272,9 +276,11 @@ fn linuxs_bbr_finds_out_that_it_is_policed() {
     let again = |era: &str| {
         let policed = "[policer]\nrate = \"10mbit\"\nburst = \"64kb\"\n[tcp]\npreset = \"linux\"";
         let flows = format!("cc = \"bbr:era={era}\"");
-        let rows = rows(&valid("rate = \"100mbit\"\nrtt = \"40ms\"", policed, &flows));
-        [of_group(&rows, "retransmission_rate"), of_group(&rows, "goodput_bps")]
+        let text = text("rate = \"100mbit\"\nrtt = \"100ms\"", policed, &flows).replace("4s..12s", "0s..6s");
+        let rows = rows(&parse(&text).expect("a scenario").cases.remove(0).valid);
+        [of_group(&rows, "retransmissions"), of_group(&rows, "goodput_bps")]
     };
+    // The rate that the first burst showed is believed for eight rounds instead of ten, and none is probed for five seconds.
     let [draft, linux] = ["draft", "linux"].map(again);
-    assert!(linux[0] < 0.5 * draft[0] && linux[1] > 0.8 * draft[1], "{draft:?} {linux:?}");
+    assert!(linux[0] < 0.75 * draft[0] && linux[1] > 0.95 * draft[1], "{draft:?} {linux:?}");
 }

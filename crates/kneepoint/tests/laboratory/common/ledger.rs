@@ -105,6 +105,9 @@ impl Observer for Ledger {
                     _ => {}
                 }
             }
+            Event::Altered { link, packet, how } => {
+                self.note(12, link.0, at, &[digest(packet), how as u64]);
+            }
             Event::Service { link, packet, waited } => {
                 self.note(2, link.0, at, &[digest(packet), waited.0]);
                 let book = self.book(link);
