@@ -68,6 +68,8 @@ struct pert_adaptive {
 	fixed probability;
 	fixed alpha;
 	u64 stepped;     /* when alpha took its last step; zero before the first acknowledgement */
+	u32 repair;      /* the episode of repair lasts until all below it is acknowledged */
+	flag repairing;
 	u32 held[2];     /* acknowledgements in high-speed and in compete mode since then, or since safe mode */
 	u8 mode;
 };
@@ -168,6 +170,8 @@ INLINE flag pert_adaptive_sample(struct pert_adaptive *it, const struct pert_ada
 	u64 q, certain;
 
 	early_hear(&it->early, ack, set->loss_counts);
+	if (reaches(ack->una, it->repair))
+		it->repairing = 0;
 	it->losses.open += ack->acked;
 	it->responses.open += ack->acked;
 	if (!ack->rtt)
@@ -203,6 +207,11 @@ INLINE void pert_adaptive_loss(struct pert_adaptive *it, const struct pert_adapt
 			       fixed flight)
 {
 	event_happen(&it->losses);
+	/* A mark has nothing to repair. */
+	if (ack->una != ack->next) {
+		it->repair = ack->next;
+		it->repairing = 1;
+	}
 	window_reduce(&it->window, product(flight, kept_after_loss(it, set)));
 	early_lost(&it->early, ack->next, set->loss_counts);
 }
@@ -210,8 +219,10 @@ INLINE void pert_adaptive_loss(struct pert_adaptive *it, const struct pert_adapt
 INLINE void pert_adaptive_timeout(struct pert_adaptive *it, const struct pert_adaptive_parameters *set, const struct ack *ack,
 				  fixed flight, flag reported)
 {
-	if (!reported)
+	if (!reported && !it->repairing)
 		event_happen(&it->losses);
+	it->repair = ack->next;
+	it->repairing = 1;
 	window_restart(&it->window, product(flight, kept_after_loss(it, set)), reported);
 	early_lost(&it->early, ack->next, set->loss_counts);
 }
