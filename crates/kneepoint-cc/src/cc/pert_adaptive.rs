@@ -118,6 +118,7 @@ pub struct PertAdaptive<V: Variant = Thesis> {
 #[derive(Clone, Debug)]
 struct Rest<V: Variant> {
     params: Params<V>,
+    compete_step: f64,
     queueing: Queueing,
     losses: EventRate,
     /// The episode of repair lasts until all below this packet is acknowledged; zero outside one.
@@ -136,6 +137,7 @@ impl<V: Variant> PertAdaptive<V> {
             qm: self.rest.queueing.greatest(),
             window: self.window.packets,
             lossy: self.lossy(),
+            compete_step: self.rest.compete_step,
         }
     }
 
@@ -208,6 +210,7 @@ impl<V: Variant> Controller for PertAdaptive<V> {
             aggression: Aggression::new(&params.aggression),
             rest: Box::new(Rest {
                 queueing: Queueing::new(&params.queueing, &params.aggression, &small),
+                compete_step: small.compete_step,
                 losses: EventRate::new(true),
                 repair: 0,
                 early_responses: EventRate::new(params.early_rate_ages),
@@ -269,7 +272,7 @@ impl<V: Variant> Controller for PertAdaptive<V> {
     fn state(&self) -> Vec<(&'static str, f64)> {
         let Rest { params, queueing, losses, early_responses, probe, .. } = &*self.rest;
         let (q, qm, delay) = (queueing.now(), queueing.greatest(), queueing.delay());
-        let [smoothed, least] = params.queueing.signal.names();
+        let [smoothed, least] = queueing.signal().names();
         let fair = aggression::fair_growth(early_responses.rate(), losses.rate());
         vec![
             ("mode", self.aggression.mode().number()),

@@ -18,11 +18,18 @@
 //! * The memory of the average is so many round trips at any window.
 //! * The window stays at two packets or more, so that the receiver does not wait for its timer.
 //! * The acknowledgement that responds grows the window, too, from what the response leaves.
+//! * The delay is that from sender to receiver (`signal`), so that acknowledgements that queue on the way back are no queue of this direction.
+//! * The growth rises by 0.5 every five round trips in compete mode (`compete_step`), with which the share beside SACK and CUBIC is within a tenth of
+//!   half on Linux's hosts.
+//!
+//! Price: alone, with half a bandwidth-delay product of buffer, the queue is longer (0.59 of it instead of 0.33: 20 flows, 50 Mbit/s, 60 ms, Linux's
+//! hosts) and five packets in a thousand are lost; where fewer than two packets per flow fit into path and buffer it loses as many as Reno.
 //!
 //! Counting bytes (RFC 3465) is the host's: `growth_per_ack`.
 
 use crate::settings::Settings;
 
+use super::delay::Signal;
 use super::early::Cut;
 use super::pert_adaptive::PertAdaptive;
 
@@ -35,6 +42,10 @@ pub struct Small {
     pub memory_rtts: f64,
     /// A round trip has one sample, its smallest.
     pub rounds: bool,
+    /// The delay whose queueing part is estimated.
+    pub signal: Signal,
+    /// The increase of the growth by a step in compete mode.
+    pub compete_step: f64,
 }
 
 /// Adaptive PERT with these rules.
@@ -48,12 +59,15 @@ pub trait Variant: Clone + core::fmt::Debug + PartialEq {
 
 /// Declares a variant and the defaults of its rules.
 macro_rules! variant {
-    ($(#[doc = $doc:literal])* $name:ident, $module:ident: $window:literal, $threshold:literal, $grows:literal, $rtts:literal, $rounds:literal) => {
+    ($(#[doc = $doc:literal])* $name:ident, $module:ident: $window:literal, $threshold:literal, $grows:literal, $rtts:literal, $rounds:literal,
+     $signal:ident, $step:literal) => {
         $(#[doc = $doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub struct $name;
 
         mod $module {
+            use super::Signal;
+
             crate::settings! {
                 /// The rules below two packets.
                 pub struct Params {
@@ -67,6 +81,10 @@ macro_rules! variant {
                     memory_rtts: f64 = $rtts, 0.0..=1000.0;
                     /// Beyond the thesis: a round trip has one sample, its smallest.
                     rounds: bool = $rounds;
+                    /// The delay whose queueing part is estimated.
+                    signal: Signal = Signal::$signal;
+                    /// The increase of the growth by a step in compete mode.
+                    compete_step: f64 = $step, 0.0..=1000.0;
                 }
             }
         }
@@ -75,8 +93,9 @@ macro_rules! variant {
             type Params = $module::Params;
 
             fn small(params: &Self::Params) -> Small {
-                let $module::Params { min_window, min_threshold, grow_on_response: grows, memory_rtts, rounds } = *params;
-                Small { cut: Cut { min_window, min_threshold, grows }, memory_rtts, rounds }
+                let $module::Params { min_window, min_threshold, grow_on_response: grows, memory_rtts, rounds, signal, compete_step } =
+                    *params;
+                Small { cut: Cut { min_window, min_threshold, grows }, memory_rtts, rounds, signal, compete_step }
             }
         }
     };
@@ -84,13 +103,43 @@ macro_rules! variant {
 
 variant! {
     /// The thesis's.
-    Thesis, thesis: 1.0, 2.0, false, 0.0, false
+    Thesis, thesis: 1.0, 2.0, false, 0.0, false, RoundTrip, 0.1
 }
 
 variant! {
     /// The remedy's.
-    Remedy, remedy: 2.0, 2.0, true, 10.0, true
+    Remedy, remedy: 2.0, 2.0, true, 10.0, true, OneWay, 0.5
 }
 
 /// Adaptive PERT with the remedy.
 pub type PertSmall = PertAdaptive<Remedy>;
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::Trace;
+    use super::super::{Controller, Start};
+    use super::*;
+    use crate::units::Span;
+
+    /// The window after so many round trips of two acknowledged packets, whose delay has 70 ms of the receiver's timer in every second sample.
+    fn after<V: Variant>(trips: u32) -> f64 {
+        let mut trace = Trace::new(PertAdaptive::<V>::new(Default::default(), Start::avoiding(2.0)));
+        for _ in 0..trips {
+            let packets = trace.window() as u32;
+            for packet in 0..packets {
+                let millis = if packet + 1 < packets { 170 } else { 100 };
+                trace.rtt = Span::from_millis(millis);
+                trace.one_way = Some(Span::from_millis(millis - 50));
+                trace.ack(Span::from_millis(u64::from(100 / packets)));
+            }
+        }
+        trace.window()
+    }
+
+    #[test]
+    fn a_receivers_timer_is_no_queue_where_a_round_trip_has_one_sample() {
+        // 200 round trips on an empty path: the thesis's PERT takes the timer for a queue, and stays where it began.
+        assert!(after::<Thesis>(200) < 8.0, "{}", after::<Thesis>(200));
+        assert!(after::<Remedy>(200) > 100.0, "{}", after::<Remedy>(200));
+    }
+}

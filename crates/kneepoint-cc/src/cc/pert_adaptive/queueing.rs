@@ -35,8 +35,6 @@ crate::settings! {
     pub struct Params {
         /// The probability of an early response at `t2`.
         pmax: f64 = 0.05, 0.0..=1.0;
-        /// The delay whose queueing part is estimated.
-        signal: Signal = Signal::RoundTrip;
         /// The weight of the past in the smoothed delay.
         history: f64 = 0.99, 0.0..=0.9999;
         /// The delays whose greatest is `qm`, beside the least sample.
@@ -50,6 +48,7 @@ crate::settings! {
 #[derive(Clone, Debug)]
 pub struct Queueing {
     params: Params,
+    signal: Signal,
     memory_rtts: f64,
     /// Where a round trip has one sample, the smallest.
     rounds: Option<Rounds>,
@@ -75,6 +74,7 @@ impl Queueing {
             curve: curve(params, thresholds, thresholds.t2),
             probability: 0.0,
             params: params.clone(),
+            signal: small.signal,
             memory_rtts: small.memory_rtts,
             rounds: small.rounds.then(Rounds::new),
             thresholds: thresholds.clone(),
@@ -84,7 +84,7 @@ impl Queueing {
     /// Takes in the sample of an acknowledgement at a window of so many packets; false where it has none.
     #[inline]
     pub fn hear(&mut self, ack: &Ack, window: f64) -> bool {
-        let Some(sample) = self.params.signal.sample(ack) else { return false };
+        let Some(sample) = self.signal.sample(ack) else { return false };
         if self.rounds.is_some() {
             self.hear_rounds(ack, sample);
             return true;
@@ -140,6 +140,11 @@ impl Queueing {
     pub fn settle(&mut self, queueing: Span) {
         self.delay.settle(queueing);
         self.probability = self.curve.at(red::nanos(self.now()));
+    }
+
+    /// The delay that is watched.
+    pub fn signal(&self) -> Signal {
+        self.signal
     }
 
     /// The smoothed delay and the least.
@@ -292,7 +297,8 @@ mod tests {
 
     #[test]
     fn nothing_heard_changes_nothing() {
-        let mut queueing = queueing(Params { signal: Signal::OneWay, ..Params::default() });
+        let small = Small { signal: Signal::OneWay, ..Thesis::small(&Default::default()) };
+        let mut queueing = Queueing::new(&Params::default(), &aggression::Params::default(), &small);
         assert!(!queueing.hear(&ack(Time::ZERO, Span::from_millis(60)), 10.0));
         assert_eq!((queueing.now(), queueing.beta()), (Span::ZERO, 0.0));
     }
