@@ -145,7 +145,8 @@ mod tests {
         // Two packets leave 1.3: with a threshold of two the next acknowledgement is of slow start, else of avoidance.
         let after_the_next = |min_threshold| {
             let params = pert::Params { history: 0.0, min_threshold, ..pert::Params::default() };
-            let mut trace: Trace<Pert> = Trace::new(Pert::new(params, Start { room: 2.0, ..Start::avoiding(40.0) }));
+            let mut trace: Trace<Pert> =
+                Trace::new(Pert::new(params, Start { room: 2.0, ..Start::avoiding(40.0) }));
             for rtt in [60, 260, 60] {
                 trace.rtt = Span::from_millis(rtt);
                 trace.ack(Span::from_millis(1));

@@ -23,7 +23,7 @@
 //!   half on Linux's hosts.
 //!
 //! Price: alone, with half a bandwidth-delay product of buffer, the queue is longer (0.59 of it instead of 0.33: 20 flows, 50 Mbit/s, 60 ms, Linux's
-//! hosts) and five packets in a thousand are lost; where fewer than two packets per flow fit into path and buffer it loses as many as Reno.
+//! hosts) and five packets in a thousand are lost; where few packets per flow fit into path and buffer it loses more, since its window stays at two.
 //!
 //! Counting bytes (RFC 3465) is the host's: `growth_per_ack`.
 

@@ -248,7 +248,8 @@ mod tests {
             trace.ack(Span::from_millis(1));
             trace.window()
         };
-        let [carried, dropped, doubled] = [Crossing::Carried, Crossing::Dropped, Crossing::Doubled].map(after);
+        let [carried, dropped, doubled] =
+            [Crossing::Carried, Crossing::Dropped, Crossing::Doubled].map(after);
         assert!((carried - 2.15).abs() < 1e-9 && (doubled - 2.3).abs() < 1e-9, "{carried} {doubled}");
         assert_eq!(dropped, 2.0);
     }
