@@ -22,7 +22,7 @@ MISSING = $(shell [ "$$(uname)" = Linux ] || echo Linux; command -v clang > /dev
   pkg-config --exists libelf zlib 2> /dev/null || echo libelf-dev zlib1g-dev pkg-config)
 BPF = $(if $(MISSING),,--features kneepoint-cli/bpf)
 
-.PHONY: wheel test-python test-notebooks test-pages help run build install test check fmt reproduce web characterize bench memory dist portable dist-check ratchet validate fuzz torture wasm docs clean cargo tools linux run-live run-live-all run-live-video validate-linux stress-kernel test-kernels
+.PHONY: wheel test-python test-notebooks test-pages help run build install test check fmt reproduce web characterize bench memory dist portable dist-check ratchet validate fuzz torture wasm docs clean cargo tools linux run-live run-live-all run-live-video validate-linux validate-linux-virtual stress-kernel test-kernels
 
 help: ## list the targets
 	@echo "make TARGET, where TARGET is one of"
@@ -185,6 +185,9 @@ validate-linux: cargo ## as root: the kernel's Reno, CUBIC and BBR beside the si
 define section
 	sed -i -e "/^<!-- $(2) -->/,/^<!-- end of $(2) -->/{/^<!--/!d}" -e "/^<!-- $(2) -->/r $(3)" $(1)
 endef
+
+validate-linux-virtual: cargo ## every controller and queue of Linux, recorded in virtual time, beside the simulator's (a minute)
+	$(CARGO) run --release --locked -p xtask -- linux --virtual-time
 
 stress-kernel: cargo ## as root: load, kill and clean up kernel programs and emulations; 500 flows; renews docs/kernel.md (CYCLES=10000)
 	@mkdir -p target && printf '| tried | times | seconds since the start | left behind, or seen | when and where |\n|---|---:|---:|---|---|\n' > target/endurance

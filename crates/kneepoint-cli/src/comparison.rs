@@ -23,6 +23,7 @@ use std::path::{Component, Path};
 
 use clap::{Args, ValueEnum};
 use kneepoint::link::LinkSpec;
+use kneepoint::report::figure::Parts;
 use kneepoint::report::{self, Comparison, Factors, Manifest, SchemeResult, output};
 use kneepoint::scenario::{Fault, FigureSpec, Settings};
 use kneepoint::spec::{Invalid, Valid};
@@ -228,6 +229,11 @@ impl Rows {
         let named = valid.into_iter().enumerate().map(|(case, valid)| (factors.name(case, title), valid));
         Rows { named: named.collect(), factors }
     }
+
+    /// What metrics of their runs can be of.
+    fn parts(&self) -> Parts {
+        Parts::of_cases(self.named.iter().map(|(_, valid)| valid))
+    }
 }
 
 /// The cases and seeds of a comparison.
@@ -259,7 +265,7 @@ impl ComparisonPlan {
         as_json: bool,
     ) -> Result<(), Failure> {
         self.open(&settings.pcap)?;
-        let figure = settings.figure.wish(&self.figure, &self.rows.factors.factors)?;
+        let figure = settings.figure.wish(&self.figure, &self.rows.factors.factors, &self.rows.parts())?;
         let printer = settings.charts.printer()?;
         let mut study = self.study(settings.show_flows);
         let listens = self.listens(settings);
@@ -307,7 +313,7 @@ impl ComparisonPlan {
     /// Makes the missing runs. Nothing is written but what is kept of them.
     pub fn answer(mut self, session: &Session, settings: &ComparisonOptions) -> Result<Answer, Failure> {
         self.open(&settings.pcap)?;
-        let figure = settings.figure.wish(&self.figure, &self.rows.factors.factors)?;
+        let figure = settings.figure.wish(&self.figure, &self.rows.factors.factors, &self.rows.parts())?;
         let sweep = Sweep::from(&settings.sweep);
         sweep.check(session, self.listens(settings))?;
         // Where there is one, the verb has written them before it is asked.

@@ -4,7 +4,7 @@
 use clap::Args;
 use kneepoint::experiment::Experiment;
 use kneepoint::report::Factor;
-use kneepoint::report::figure::{self, Misfit};
+use kneepoint::report::figure::{self, Misfit, Parts};
 use kneepoint::scenario::{FigureSpec, Names, Words};
 use kneepoint::settings::{Or, Settings};
 
@@ -22,7 +22,7 @@ pub struct FigureOptions {
     /// The factor of the rows of a heat map, in place of lines
     #[arg(long, value_name = "FACTOR", conflicts_with = "by")]
     y: Option<String>,
-    /// One factor, or two, each of whose levels has a panel of its own (repeatable, or with commas) [default: the others]
+    /// One factor, or two, each of whose levels has a panel of its own, or none (repeatable, or with commas) [default: the others]
     #[arg(long, value_name = "FACTOR")]
     facet: Vec<String>,
     /// Metrics that are drawn, or expressions of them as in claims (repeatable, or with commas) [default: the most telling]
@@ -34,11 +34,17 @@ pub struct FigureOptions {
 const NONE: &str = "none";
 
 impl FigureOptions {
-    /// The figure of a scenario as these change it, held against the factors of the study.
-    pub fn wish(&self, scenario: &FigureSpec, factors: &[Factor]) -> Result<FigureSpec, Failure> {
+    /// The figure of a scenario as these change it, held against the factors of the study and the parts of its
+    /// runs.
+    pub fn wish(
+        &self,
+        scenario: &FigureSpec,
+        factors: &[Factor],
+        parts: &Parts,
+    ) -> Result<FigureSpec, Failure> {
         let said = self.said()?;
         let wish = figure::joined(scenario, &said, factors);
-        let checked = wish.and_then(|wish| figure::check(&wish, factors).map(|()| wish));
+        let checked = wish.and_then(|wish| figure::check(&wish, factors, parts).map(|()| wish));
         checked.map_err(|Misfit { message, help }| Failure::usage(format!("the figure: {message}"), help))
     }
 
@@ -63,8 +69,8 @@ impl FigureOptions {
             x: words(&self.x),
             y: words(&self.y),
             series: self.by.as_ref().map_or(Or::WORD, series),
-            facet: Names(separate(&self.facet)),
-            panels: Names(separate(&self.metric)),
+            facet: Names(separate("facet", &self.facet)?),
+            panels: Names(separate("metric", &self.metric)?),
             ..FigureSpec::default()
         };
         said.check().map_err(|message| Failure::usage(format!("--{message}"), "leave one of them out"))?;
@@ -72,21 +78,31 @@ impl FigureOptions {
     }
 }
 
-/// The parts of texts between commas outside brackets: `drop_ratio[group=a, link=b]` is one.
-fn separate(texts: &[String]) -> Vec<String> {
+/// The parts of the texts of an option between commas outside brackets: `drop_ratio[group=a, link=b]` is one. A text without any is
+/// refused.
+fn separate(option: &str, texts: &[String]) -> Result<Vec<String>, Failure> {
+    let parts = texts.iter().map(|text| match parted(text) {
+        none if none.is_empty() => Err(Failure::usage(
+            format!("--{option}: `{text}` names nothing"),
+            format!("name at least one, or leave out --{option}"),
+        )),
+        some => Ok(some),
+    });
+    Ok(parts.collect::<Result<Vec<_>, _>>()?.concat())
+}
+
+fn parted(text: &str) -> Vec<String> {
     let mut parts = Vec::new();
-    for text in texts {
-        let (mut depth, mut part) = (0i32, String::new());
-        for character in text.chars() {
-            depth += i32::from("([".contains(character)) - i32::from(")]".contains(character));
-            match character {
-                ',' if depth <= 0 => parts.push(std::mem::take(&mut part)),
-                other => part.push(other),
-            }
+    let (mut depth, mut part) = (0i32, String::new());
+    for character in text.chars() {
+        depth += i32::from("([".contains(character)) - i32::from(")]".contains(character));
+        match character {
+            ',' if depth <= 0 => parts.push(std::mem::take(&mut part)),
+            other => part.push(other),
         }
-        parts.push(part);
     }
-    parts.iter().map(|part| part.trim().to_string()).filter(|part| !part.is_empty()).collect()
+    parts.push(part);
+    parts.iter().map(|one| one.trim().to_string()).filter(|one| !one.is_empty()).collect()
 }
 
 #[cfg(test)]
@@ -96,6 +112,14 @@ mod tests {
     #[test]
     fn commas_within_brackets_do_not_separate() {
         let texts = ["utilization, drop_ratio[group=a, link=b]".to_string(), "max(a, b),".to_string()];
-        assert_eq!(separate(&texts), ["utilization", "drop_ratio[group=a, link=b]", "max(a, b)"]);
+        let parts = separate("metric", &texts).unwrap_or_default();
+        assert_eq!(parts, ["utilization", "drop_ratio[group=a, link=b]", "max(a, b)"]);
+    }
+
+    #[test]
+    fn a_text_that_names_nothing_is_refused() {
+        for nothing in ["", ",", " , "] {
+            assert!(separate("metric", &[nothing.to_string()]).is_err(), "{nothing:?}");
+        }
     }
 }

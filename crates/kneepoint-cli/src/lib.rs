@@ -10,6 +10,7 @@
 //! | [`console`] | a person at a terminal who makes a call |
 //! | [`manifest`] | provenance of results |
 //! | [`named`] | the files that a scenario and its verb's options name |
+//! | [`traced`] | traces that options name, and settings that play one |
 //! | [`compressed`] | files that gzip, zstd or xz made smaller |
 //! | [`catalogue`] | every named item |
 //! | [`parquet`] | tables to Parquet |
@@ -46,6 +47,7 @@ mod parquet;
 mod pictures;
 mod results;
 mod terminal;
+mod traced;
 mod values;
 mod verbs;
 mod workload;

@@ -16,7 +16,7 @@ use kneepoint_bench::session::Session;
 use kneepoint_bench::threads;
 
 use crate::failure::Failure;
-use crate::pictures::Printer;
+use crate::pictures::{self, Grown, Printer};
 pub use folder::Folder;
 
 /// A directory to write to.
@@ -94,7 +94,10 @@ pub fn write_report(
     let drawn = threads::map(session, &document.pictures(), |picture| {
         printer.write(picture, &directory(out, "figures")?)
     });
-    drawn.into_iter().collect()
+    let grown: Vec<Grown> =
+        drawn.into_iter().collect::<Result<Vec<_>, Failure>>()?.into_iter().flatten().collect();
+    pictures::told(&grown).into_iter().for_each(|note| session.warn(note));
+    Ok(())
 }
 
 /// The line that says where the report is.

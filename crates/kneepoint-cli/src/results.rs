@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use kneepoint::report::reading::{self, Unreadable};
-use kneepoint::report::{Comparison, csv};
+use kneepoint::report::{Comparison, csv, output};
 use kneepoint::scenario::FigureSpec;
 use kneepoint::table::Table;
 use kneepoint_bench::files;
@@ -18,15 +18,6 @@ use crate::parquet;
 pub const SUMMARY: &str = "summary.json";
 /// Larger ones are no results.
 const LARGEST: u64 = 1 << 30;
-
-/// Results of other verbs, by a file that they alone have.
-const OTHERS: [(&str, &str); 5] = [
-    ("coexistence.json", "coexist"),
-    ("claims.json", "reproduce"),
-    ("scores.json", "predict"),
-    ("markov.csv", "markov"),
-    ("trajectory.csv", "fluid"),
-];
 
 /// The results in a directory; the series are left out unless they are wanted. The place may also be the file with the numbers.
 pub fn read(session: &Session, place: &Path, series: bool) -> Result<Comparison, Failure> {
@@ -73,10 +64,11 @@ pub fn directory(place: &Path) -> Result<PathBuf, Failure> {
 
 fn absent(directory: &Path) -> Failure {
     let shown = directory.display();
-    match OTHERS.iter().find(|(file, _)| directory.join(file).exists()) {
-        Some((_, verb)) => Failure::run(
+    match output::writer(|file| directory.join(file).exists()) {
+        Some(verb) => Failure::run(
             format!(
-                "`{shown}` has results of `knee {verb}`; those of `knee run` and `knee compare` are read back"
+                "`{shown}` has results of `knee {verb}`, which leaves its answer and not the numbers of each run; directories of \
+                 `knee run` and `knee compare` have these in {SUMMARY}, and are read back"
             ),
             format!("the same `knee {verb}` again reads its kept runs instead of simulating them"),
         ),

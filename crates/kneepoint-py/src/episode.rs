@@ -164,6 +164,10 @@ impl Object for Agent {
             under.on_resume(now, idle);
         }
     }
+    /// What the controller beneath asks for.
+    fn yields(&mut self) -> bool {
+        self.under.as_mut().is_some_and(Any::yields)
+    }
     /// The window is set from outside, or scaled from there.
     fn sizes(&mut self) -> Option<Sizes<'_>> {
         None

@@ -3,7 +3,9 @@
 
 use std::str::from_utf8;
 
-use kneepoint::scenario;
+use kneepoint::link::recording::{self, Form};
+use kneepoint::units::Span;
+use kneepoint::{report, scenario};
 
 use crate::texts::planned;
 
@@ -43,6 +45,26 @@ pub fn sizes(bytes: &[u8]) {
 /// Times and sizes of flows.
 pub fn arrivals(bytes: &[u8]) {
     named("[[arrivals]]\ncc = 'cubic'\nfile = 'a.csv'\n", bytes);
+}
+
+/// A trace in any form, described, converted and played.
+pub fn recording(bytes: &[u8]) {
+    let Ok(text) = from_utf8(bytes) else { return };
+    match recording::read(text) {
+        Ok(known) => {
+            let interval = report::recording::usual_interval(&known.recording);
+            report::recording::describe("a.csv", &known, interval, Span::from_millis(100));
+            let written = known.recording.to_csv(interval).map(|csv| recording::read(&csv));
+            // Opportunities may be less than a bit per second.
+            let readable = known.form == Form::Mahimahi || written.is_none_or(|again| again.is_ok());
+            assert!(readable, "what is written cannot be read");
+        }
+        Err(wrong) => assert!(!wrong.is_empty()),
+    }
+    let top = TOP.replace("10mbit", "auto");
+    let lines = "[[flows]]\ncc = 'cubic'\n[capacity]\nkind = 'trace'\nfile = 'a.csv'\nbesides = 'ignored'\n";
+    let scenario = format!("{top}{lines}");
+    planned(&scenario, scenario::parse_with(&scenario, &|_| Ok(text.to_string())));
 }
 
 /// Delivery opportunities of a link. The rate of the link has to be the mean of most seeds.

@@ -74,6 +74,7 @@ pub const READERS: &[Reader] = &[
     reader("sizes", files::sizes, (1024, 64), "csv", &[]),
     reader("arrivals", files::arrivals, (1024, 64), "csv", &[]),
     reader("opportunities", files::opportunities, (1024, 64), "", &[]),
+    reader("recording", files::recording, (1024, 64), "csv", &["scenarios"]),
     reader("capture", captures::capture, (16384, 64), "packets", &[]),
     reader("frames", captures::frames, (4096, 64), "packets", &[]),
     reader("compressed", captures::compressed, (4096, 64), "", &[]),

@@ -33,7 +33,8 @@
 //! phase of ProbeBW, where Q is a millisecond's packets at the pace, 2 to 64 KB of them; `W` goes to a target that has
 //! `extra` more once the pipe is full: packets that arrived beyond B since they last were as many as B says, the
 //! greatest of 5 to 10 rounds, at most 100 ms of B; the first phase of ProbeBW counts Q as in flight already; a timeout
-//! makes Startup look for growth anew. Left out: the detector of token buckets (`lt_bw`); departures scheduled
+//! makes Startup look for growth anew; only a smaller RTT renews T, in whole microseconds; `W` falls by what is lost in any state, and an
+//! acknowledgement of nothing that arrived leaves it; a rate sample takes the smallest RTT of the connection at least, not T. Left out: the detector of token buckets (`lt_bw`); departures scheduled
 //! ahead, for hosts here send at the time; whether an acknowledgement was delayed, when T has aged; gains in 256ths.
 
 use alloc::{boxed::Box, vec::Vec};
@@ -88,6 +89,8 @@ crate::settings! {
 const QUANTA: f64 = 3.0;
 /// The round-trip time presumed before the first is known.
 const PRESUMED_RTT: f64 = 0.001;
+/// Nanoseconds.
+const MICROSECOND: u64 = 1000;
 /// The part of its rate at which Linux paces.
 const LINUX_PACE: f64 = 0.99;
 
@@ -150,7 +153,7 @@ impl State {
     fn learn_rtt(&mut self, ack: &Ack) {
         let expired = self.rtt < Span::MAX && ack.now.since(self.rtt_since) > self.params.rtt_window;
         if let Some(rtt) = ack.rtt
-            && (rtt <= self.rtt || expired)
+            && (expired || self.is_less(rtt))
         {
             self.rtt = rtt;
             self.rtt_since = ack.now;
@@ -159,6 +162,19 @@ impl State {
             self.save_window();
             self.mode = Mode::ProbeRtt { until: None, round: false };
         }
+    }
+
+    /// The least time in which a packet can be acknowledged: T, or in era linux the smallest RTT of the connection.
+    fn least_rtt(&mut self, ack: &Ack) -> Span {
+        match &mut self.linux {
+            None => self.rtt,
+            Some(linux) => linux.least_rtt(ack.rtt),
+        }
+    }
+
+    /// Whether a round-trip time renews T.
+    fn is_less(&self, rtt: Span) -> bool {
+        if self.linux.is_some() { rtt.0 / MICROSECOND < self.rtt.0 / MICROSECOND } else { rtt <= self.rtt }
     }
 
     fn probe_rtt(&mut self, ack: &Ack, sample: &Sample, rng: &mut Rng) {
@@ -196,13 +212,16 @@ impl State {
     }
 
     fn set_window(&mut self, ack: &Ack, sample: &Sample) {
+        if self.linux.is_some() && sample.newly == 0.0 {
+            return self.bound_window();
+        }
         if self.repair.is_some_and(|end| ack.una >= end) {
             self.repair = None;
             self.conserves = false;
             self.window = self.window.max(self.prior_window);
         }
         self.conserves &= !sample.round;
-        if ack.recovering {
+        if ack.recovering || self.linux.is_some() {
             self.window = (self.window - sample.lost).max(1.0);
         }
         if self.conserves {
@@ -224,6 +243,11 @@ impl State {
             }
             self.window = self.window.max(self.params.min_window);
         }
+        self.bound_window();
+    }
+
+    /// In ProbeRTT.
+    fn bound_window(&mut self) {
         if matches!(self.mode, Mode::ProbeRtt { .. }) {
             self.window = self.window.min(self.params.min_window);
         }
@@ -267,7 +291,8 @@ impl Controller for Bbr {
     fn on_ack(&mut self, ack: &Ack, rng: &mut Rng) {
         let state = &mut *self.0;
         let first_rtt = ack.rtt.filter(|_| state.rtt == Span::MAX);
-        let sample = state.delivery.on_ack(ack, if first_rtt.is_some() { Span::ZERO } else { state.rtt });
+        let least = state.least_rtt(ack);
+        let sample = state.delivery.on_ack(ack, if first_rtt.is_some() { Span::ZERO } else { least });
         state.in_flight = f64::from(ack.in_flight);
         state.learn_rate(&sample);
         if state.linux.is_some() {

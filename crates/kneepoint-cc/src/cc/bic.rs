@@ -24,14 +24,20 @@
 //!
 //! Departures: Linux divides whole numbers, by which the last steps begin up to 8 packets below Wmax instead of B;
 //! here all are real numbers. Its rule for delayed acknowledgements is left out, as packets are counted here and not
-//! acknowledgements, and so is its initial slow-start threshold of 100, which is the scenario's to set.
+//! acknowledgements.
+//!
+//! On hosts of Linux as `tcp_bic` of Linux 6.12 (`bic/linux.rs`), in whole numbers and with that rule, which doubles the growth.
 
 use alloc::vec::Vec;
 
 use super::steady::{Losses, ResponseFunction, solve};
 use super::window::{InLinux, Window};
-use super::{Ack, Control, Controller, Loss, Sizes, Start, Timeout};
+use super::{Ack, Control, Controller, Loss, Sizes, Start, Timeout, Version};
 use crate::rng::Rng;
+
+use linux::Steps;
+
+mod linux;
 
 crate::settings! {
     /// BIC's parameters.
@@ -63,6 +69,8 @@ pub struct Bic {
     w_max: f64,
     /// 1 / B and 1 / (B - 1): a product costs an acknowledgement less than a quotient.
     per_search: (f64, f64),
+    /// On hosts of Linux.
+    linux: Option<Steps>,
 }
 
 impl Bic {
@@ -83,6 +91,11 @@ impl Bic {
             (-below * self.per_search.1).min(max_step)
         };
         if self.w_max == 0.0 { step.max(GAIN_BEFORE_LOSS * window) } else { step }
+    }
+
+    /// Whole packets, on hosts of Linux.
+    fn counted(&self, packets: f64) -> f64 {
+        if self.linux.is_some() { libm::floor(packets) } else { packets }
     }
 
     /// The window after a loss at `flight` packets.
@@ -125,11 +138,18 @@ impl Controller for Bic {
 
     fn new(params: Params, start: Start) -> Bic {
         let per_search = (1.0 / params.search, 1.0 / (params.search - 1.0));
-        Bic { params, window: Window::new(start, InLinux::WholeLeft), w_max: 0.0, per_search }
+        let linux = (start.version == Version::Linux).then(Steps::default);
+        Bic { params, window: Window::new(start, InLinux::WholeLeft), w_max: 0.0, per_search, linux }
     }
 
     #[inline]
     fn on_ack(&mut self, ack: &Ack, _: &mut Rng) {
+        if let Some(mut steps) = self.linux {
+            steps.observe(ack);
+            self.window.grow_for_each(ack, |window| steps.each(&self.params, window, self.w_max, ack.now));
+            self.linux = Some(steps);
+            return;
+        }
         // However large the step, an acknowledged packet adds no more than one.
         let step = self.step().min(self.window.packets);
         self.window.grow(ack, step);
@@ -138,13 +158,17 @@ impl Controller for Bic {
     fn on_loss(&mut self, loss: &Loss) {
         let window = self.window.packets;
         let gives_way = self.params.fast_convergence && window < self.w_max;
-        self.w_max = if gives_way { window * (1.0 + self.params.beta) / 2.0 } else { window };
+        self.w_max = self.counted(if gives_way { window * (1.0 + self.params.beta) / 2.0 } else { window });
         self.window.reduce_to(self.reduced(loss.flight));
+        if let Some(steps) = &mut self.linux {
+            steps.suspend(loss.next);
+        }
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {
         self.window.restart(timeout, self.reduced(timeout.flight));
         self.w_max = 0.0;
+        self.linux = self.linux.map(|_| Steps::default());
     }
 
     fn sizes(&mut self) -> Option<Sizes<'_>> {

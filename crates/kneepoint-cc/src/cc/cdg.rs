@@ -19,21 +19,26 @@
 //! The shadow is forgotten where the queue empties (mean gmin >= 0 > mean gmax).
 //!
 //! Readings:
-//! * Linux takes β = 0.7071, and reacts to every loss (`loss_tolerance`).
 //! * The round in which a backoff is answered has no gradient. Nor has the one in which a loss is (Linux).
 //! * Sums of gradients within 32 µs are no rise or fall (Linux; the authors' clock ticks once a millisecond).
 //! * A loss never widens the window: the shadow is at most the window (Linux; the authors restore all of it).
-//! * Linux adds hybrid slow start, which is not part of CDG.
+//! * On hosts of Linux as `tcp_cdg` of Linux 6.12 (`cdg/linux.rs`): β = 0.7071, every loss halves or leaves the shadow
+//!   (`loss_tolerance`), and slow start ends by HyStart, which is not part of CDG.
 //!
-//! Departure: delayed acknowledgements are not filtered out of the greatest round-trip time.
+//! Departure: delayed acknowledgements are not filtered out of the greatest round-trip time, except on hosts of Linux.
 
-use alloc::vec::Vec;
+use alloc::{boxed::Box, vec::Vec};
 
 use super::rounds::Rounds;
 use super::window::{InLinux, Window};
-use super::{Ack, Control, Controller, Loss, Sizes, Start, Timeout};
+use super::{Ack, Control, Controller, Ecn, Loss, Sizes, SlowStart, Start, Timeout, Version};
 use crate::rng::Rng;
+use crate::settings::{Auto, Or};
 use crate::units::Span;
+
+use linux::Kernel;
+
+mod linux;
 
 crate::settings! {
     /// CDG's parameters.
@@ -42,8 +47,8 @@ crate::settings! {
         scale: Span = Span::from_millis(3), Span::from_micros(1)..=Span::from_secs(10);
         /// a: how many gradients the mean is of.
         memory: u32 = 8, 1..=256;
-        /// The fraction of the window that a backoff takes off; Linux takes 0.2929.
-        decrease: f64 = 0.3, 0.01..=0.99;
+        /// The fraction of the window that a backoff takes off; `auto` is 0.3, or 0.2929 on hosts of Linux.
+        decrease: Or<f64, Auto> = Or::WORD, Or::is(0.01)..=Or::is(0.99);
         /// The fraction of the window that a loss takes off.
         loss_decrease: f64 = 0.5, 0.01..=0.99;
         /// Backoffs in a row without effect before backoffs are left out; 0 never leaves one out.
@@ -52,10 +57,13 @@ crate::settings! {
         hold: u32 = 5, 1..=1000;
         /// Give back at a loss the reductions of backoffs.
         shadow: bool = true;
-        /// Leave the window alone at a loss while the queue is not full.
-        loss_tolerance: bool = true;
+        /// Leave the window alone at a loss while the queue is not full; `auto` is true, or false on hosts of Linux.
+        loss_tolerance: Or<bool, Auto> = Or::WORD;
     }
 }
+
+/// What a backoff takes off in Linux: 1 less 724 / 1024.
+const BACKOFF_IN_LINUX: f64 = 300.0 / 1024.0;
 
 /// Milliseconds within which a sum of gradients says nothing.
 const NOISE: f64 = 0.032;
@@ -67,6 +75,8 @@ type Extremes = [f64; 2];
 #[derive(Clone, Debug)]
 pub struct Cdg {
     params: Params,
+    /// On hosts of Linux.
+    linux: Option<Box<Kernel>>,
     window: Window,
     /// s; zero where it is forgotten.
     shadow: f64,
@@ -143,14 +153,24 @@ impl Cdg {
         !left_out
     }
 
+    /// The fraction of the window that a backoff takes off.
+    fn decrease(&self) -> f64 {
+        let own = if self.linux.is_some() { BACKOFF_IN_LINUX } else { 0.3 };
+        self.params.decrease.get().copied().unwrap_or(own)
+    }
+
+    fn tolerates(&self) -> bool {
+        self.params.loss_tolerance.get().copied().unwrap_or(self.linux.is_none())
+    }
+
     fn back_off(&mut self) {
-        self.window.reduce_to(self.window.packets * (1.0 - self.params.decrease));
+        self.window.reduce_to(self.window.packets * (1.0 - self.decrease()));
         self.backoffs += 1;
     }
 
     /// The part of `flight` that a loss leaves.
     fn left(&mut self, flight: f64) -> f64 {
-        if self.params.loss_tolerance && !self.full {
+        if self.tolerates() && !self.full {
             return flight;
         }
         self.shadow = (self.shadow * (1.0 - self.params.loss_decrease)).min(self.window.packets);
@@ -163,9 +183,13 @@ impl Controller for Cdg {
     type Params = Params;
 
     fn new(params: Params, start: Start) -> Cdg {
+        let linux = start.version == Version::Linux;
+        let own = if linux { SlowStart::HyStart } else { SlowStart::Own };
+        let slow_start = if start.slow_start == SlowStart::Own { own } else { start.slow_start };
         Cdg {
+            linux: linux.then(|| Box::new(Kernel::new(params.memory))),
             params,
-            window: Window::new(start, InLinux::WholeLeft),
+            window: Window::new(Start { slow_start, ..start }, InLinux::WholeLeft),
             shadow: start.initial_window,
             rounds: Rounds::new(),
             previous: None,
@@ -177,6 +201,9 @@ impl Controller for Cdg {
     }
 
     fn on_ack(&mut self, ack: &Ack, rng: &mut Rng) {
+        if self.linux.is_some() {
+            return self.avoid_as_linux(ack, rng);
+        }
         if let Some(rtt) = ack.rtt {
             self.rounds.observe(rtt);
         }
@@ -206,12 +233,27 @@ impl Controller for Cdg {
         self.window.reduce_to(left);
         self.previous = None;
         self.rounds.begin(loss.next);
+        self.suspend(loss.next);
+    }
+
+    fn yields(&mut self) -> bool {
+        self.linux.as_mut().is_some_and(|kernel| kernel.yields())
+    }
+
+    /// Where it asked for the reduction itself, a backoff.
+    fn on_ecn(&mut self, ecn: &Ecn) {
+        if self.linux.as_mut().is_some_and(|kernel| kernel.is_answered()) {
+            self.back_off_until(ecn.next);
+        } else {
+            self.on_loss(&Loss { now: ecn.now, flight: ecn.flight, una: ecn.next, next: ecn.next });
+        }
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {
         let flight = timeout.flight.min(self.window.packets);
         let ssthresh = if timeout.reported { flight } else { self.left(flight) };
         self.window.restart(timeout, ssthresh);
+        self.suspend(timeout.next);
         self.previous = None;
         self.rounds.begin(timeout.next);
     }
@@ -330,7 +372,8 @@ mod tests {
         assert!(!trace.controller.full);
         trace.loss();
         assert_eq!(trace.window(), 20.0);
-        let mut linux = avoiding(Params { loss_tolerance: false, shadow: false, ..Params::default() });
+        let mut linux =
+            avoiding(Params { loss_tolerance: Or::is(false), shadow: false, ..Params::default() });
         linux.loss();
         assert_eq!(linux.window(), 10.0);
     }

@@ -43,6 +43,8 @@ crate::external! {
         fn on_timeout(timeout: &Timeout);
         /// A mark was echoed, told once per window.
         fn on_ecn(ecn: &Ecn);
+        /// Whether it asks its host for a reduction, since it was asked last.
+        fn yields() -> bool;
         /// The network advised it.
         fn on_advice(advised: &Advised);
         /// The host sets window and threshold.

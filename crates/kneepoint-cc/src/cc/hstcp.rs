@@ -19,12 +19,17 @@
 //! `high` are. `a` is that of the whole number of packets in the window, at least 1, and no whole number itself; the
 //! table, which may be used instead, rounds it down. Beyond `high` the line b(w) goes on, as it does in the last rows
 //! of the table, down to half of `high_decrease`.
+//!
+//! On hosts of Linux as `tcp_highspeed` of Linux 6.12, which goes by the rows of the table: between two of them `a` is the greater
+//! one's, and so is `b`, in whole 256ths. It counts acknowledgements, not packets: each adds a to a count that is worth
+//! a packet from W on. Nothing of an acknowledgement is left where slow start ends.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::steady::{Losses, ResponseFunction, aimd};
 use super::window::{InLinux, Window};
-use super::{Ack, Control, Controller, Loss, Sizes, Start, Timeout};
+use super::{Ack, Control, Controller, Loss, Sizes, Start, Timeout, Version};
 use crate::rng::Rng;
 
 crate::settings! {
@@ -58,6 +63,46 @@ pub struct HsTcp {
     /// The whole number of packets that `increase` belongs to.
     whole: u64,
     increase: f64,
+    /// On hosts of Linux.
+    table: Option<Box<Table>>,
+}
+
+/// The table of Appendix B as far as the window has been, and Linux's count.
+#[derive(Clone, Debug)]
+struct Table {
+    /// The greatest window of each row.
+    rows: Vec<f64>,
+    /// `a` of the last row.
+    last: f64,
+    count: f64,
+}
+
+impl Table {
+    fn new(params: &Params) -> Table {
+        Table { rows: vec![params.low_window], last: 1.0, count: 0.0 }
+    }
+
+    /// The row of a window: how many rows are below it.
+    fn row(&mut self, params: &Params, window: f64) -> usize {
+        let known = |table: &Table| table.rows.last().copied().unwrap_or(f64::INFINITY);
+        let mut next = known(self) + 1.0;
+        while known(self) < window && known(self) < params.high_window {
+            let a = increase(params, next);
+            if a > self.last + 1.0 {
+                self.rows.push(next);
+                self.last = a;
+            }
+            next += 1.0;
+        }
+        self.rows.partition_point(|row| *row < window).min(self.rows.len() - 1)
+    }
+
+    /// What a loss leaves of a window.
+    fn left(&mut self, params: &Params, window: f64) -> f64 {
+        let row = self.row(params, window);
+        let parts = libm::floor(decrease(params, self.rows[row]) * 256.0);
+        window - libm::floor(window * parts / 256.0)
+    }
 }
 
 /// p(w): the loss rate at which the window is `w`.
@@ -83,6 +128,38 @@ fn increase(params: &Params, window: f64) -> f64 {
     (window * window * loss_rate(window) * 2.0 * b / (2.0 - b)).max(1.0)
 }
 
+impl HsTcp {
+    /// What a loss at `flight` packets leaves.
+    fn left(&mut self, flight: f64) -> f64 {
+        match &mut self.table {
+            Some(table) => table.left(&self.params, flight),
+            None => flight * (1.0 - decrease(&self.params, flight)),
+        }
+    }
+
+    /// The host begins to count anew with every reduction.
+    fn forget_count(&mut self) {
+        if let Some(table) = &mut self.table {
+            table.count = 0.0;
+        }
+    }
+
+    /// Linux's growth.
+    fn count(&mut self, ack: &Ack) {
+        if self.window.slow_start() {
+            self.window.start(ack);
+            return;
+        }
+        let Some(table) = self.table.as_mut().filter(|_| ack.credit > 0.0) else { return };
+        let window = self.window.packets;
+        table.count += table.row(&self.params, window) as f64 + 1.0;
+        if table.count >= window {
+            table.count -= window;
+            self.window.packets += 1.0;
+        }
+    }
+}
+
 impl Controller for HsTcp {
     type Params = Params;
 
@@ -98,11 +175,15 @@ impl Controller for HsTcp {
     }];
 
     fn new(params: Params, start: Start) -> HsTcp {
-        HsTcp { params, window: Window::new(start, InLinux::WholeTaken), whole: 0, increase: 1.0 }
+        let table = (start.version == Version::Linux).then(|| Box::new(Table::new(&params)));
+        HsTcp { params, window: Window::new(start, InLinux::WholeTaken), whole: 0, increase: 1.0, table }
     }
 
     #[inline]
     fn on_ack(&mut self, ack: &Ack, _: &mut Rng) {
+        if self.table.is_some() {
+            return self.count(ack);
+        }
         // A logarithm and a power for each packet that the window moved, not for each acknowledgement.
         let whole = self.window.packets as u64;
         if whole != self.whole {
@@ -113,11 +194,15 @@ impl Controller for HsTcp {
     }
 
     fn on_loss(&mut self, loss: &Loss) {
-        self.window.reduce_to(loss.flight * (1.0 - decrease(&self.params, loss.flight)));
+        let left = self.left(loss.flight);
+        self.window.reduce_to(left);
+        self.forget_count();
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {
-        self.window.restart(timeout, timeout.flight * (1.0 - decrease(&self.params, timeout.flight)));
+        let left = self.left(timeout.flight);
+        self.window.restart(timeout, left);
+        self.forget_count();
     }
 
     fn sizes(&mut self) -> Option<Sizes<'_>> {
@@ -142,6 +227,7 @@ mod tests {
     use super::super::tests::Trace;
     use super::*;
     use crate::settings::Settings;
+    use crate::units::Span;
 
     /// Appendix B: the windows at which `a` is 1, 2, 3 and so on.
     const WINDOWS: [u32; 72] = [
@@ -199,6 +285,25 @@ mod tests {
         assert!(gained > 0.95 && gained < 1.0, "{gained}");
         trace.timeout();
         assert_eq!((trace.window(), trace.controller.window.ssthresh), (1.0, (20.0 + gained) / 2.0));
+    }
+
+    #[test]
+    fn linux_counts_acknowledgements_by_the_greater_row_and_takes_its_256ths() {
+        let start = Start { version: Version::Linux, ..Start::avoiding(100.0) };
+        let mut trace = Trace::new(HsTcp::new(Params::default(), start));
+        // Between 38 and 118 packets each acknowledgement adds 2: 50 of them are a packet.
+        (0..49).for_each(|_| trace.ack(Span::from_millis(1)));
+        assert_eq!(trace.window(), 100.0);
+        trace.ack(Span::from_millis(1));
+        assert_eq!(trace.window(), 101.0);
+        // b(118) = 0.4411 is 112 of 256: 101 - 101 · 112 / 256 = 101 - 44.
+        trace.loss();
+        assert_eq!(trace.window(), 57.0);
+        let mut table = Table::new(&Params::default());
+        assert_eq!(
+            [38.0, 39.0, 118.0, 119.0, 1000.0].map(|window| table.row(&Params::default(), window)),
+            [0, 1, 1, 2, 7]
+        );
     }
 
     #[test]

@@ -24,7 +24,8 @@
 //! greatest RTT are those of the connection and never age; a round ends with the first packet sent after the end of
 //! the round before, and none ends while losses are repaired. A fresh connection has αmax and β = 1/2.
 //!
-//! Departures: Linux counts α in 1/128, β in 1/64 and the window in whole packets; here they are real numbers.
+//! On hosts of Linux as `tcp_illinois` of Linux 6.12: α is whole 128ths, β whole 64ths, delays are microseconds. α times the packets
+//! acknowledged since the window grew are worth a packet for each W; the rest of them is forgotten.
 //!
 //! ns-2's TCP-Linux carries the Linux 2.6.22 module, whose loss leaves β W where (1 - β) W is meant: an eighth of the
 //! window where no queue stood. `legacy_bug` does the same, for experiments published with it.
@@ -33,7 +34,7 @@ use alloc::vec::Vec;
 
 use super::steady::{Losses, ResponseFunction, aimd};
 use super::window::{InLinux, Window};
-use super::{Ack, Control, Controller, Loss, Sizes, Start, Timeout};
+use super::{Ack, Control, Controller, Loss, Sizes, Start, Timeout, Version};
 use crate::rng::Rng;
 use crate::units::Span;
 
@@ -75,6 +76,10 @@ crate::settings! {
     }
 }
 
+/// Of one, on hosts of Linux.
+const ALPHA_PARTS: f64 = 128.0;
+const BETA_PARTS: f64 = 64.0;
+
 /// Packets added per round trip, and the fraction that a loss takes off, where Illinois is Reno.
 const RENO: (f64, f64) = (1.0, 0.5);
 
@@ -96,6 +101,8 @@ pub struct Illinois {
     above: bool,
     /// Rounds below d1 since then.
     good_rounds: u32,
+    /// On hosts of Linux: packets acknowledged since the window grew.
+    counted: Option<u32>,
 }
 
 /// α of a mean delay `da` above d1.
@@ -146,7 +153,27 @@ impl Illinois {
             let da = (mean - self.least.0 as f64).clamp(0.0, dm);
             self.decide_increase(da, dm);
             self.beta = decrease(&self.params, da, dm);
+            if self.counted.is_some() {
+                self.alpha = libm::floor(self.alpha * ALPHA_PARTS) / ALPHA_PARTS;
+                self.beta = libm::floor(self.beta * BETA_PARTS) / BETA_PARTS;
+            }
         }
+    }
+
+    /// Linux's growth.
+    fn count(&mut self, ack: &Ack, counted: u32) {
+        if self.window.slow_start() {
+            self.window.start(ack);
+        } else if ack.credit > 0.0 {
+            let counted = counted + ack.acked;
+            let windows = libm::floor(libm::floor(f64::from(counted) * self.alpha) / self.window.packets);
+            self.window.packets += windows;
+            self.counted = Some(if windows > 0.0 { 0 } else { counted });
+        }
+    }
+
+    fn forget_count(&mut self) {
+        self.counted = self.counted.map(|_| 0);
     }
 
     fn decide_increase(&mut self, da: f64, dm: f64) {
@@ -202,6 +229,7 @@ impl Controller for Illinois {
             marker: 0,
             above: false,
             good_rounds: 0,
+            counted: (start.version == Version::Linux).then_some(0),
             params,
         }
     }
@@ -215,17 +243,22 @@ impl Controller for Illinois {
             self.decide();
             self.begin_round(ack.next);
         }
-        self.window.grow(ack, self.alpha);
+        match self.counted {
+            Some(counted) => self.count(ack, counted),
+            None => self.window.grow(ack, self.alpha),
+        }
     }
 
     fn on_loss(&mut self, loss: &Loss) {
         self.window.reduce_to(self.reduced(loss.flight));
+        self.forget_count();
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {
         self.window.restart(timeout, self.reduced(timeout.flight));
         (self.alpha, self.beta) = RENO;
         self.forget();
+        self.forget_count();
         self.begin_round(timeout.next);
     }
 
@@ -362,6 +395,21 @@ mod tests {
         trace.timeout();
         assert_eq!((trace.window(), trace.controller.alpha, trace.controller.beta), (1.0, 1.0, 0.5));
         assert!(near(trace.controller.window.ssthresh, before * 0.875));
+    }
+
+    #[test]
+    fn linux_forgets_the_rest_of_what_it_counted_when_the_window_grows() {
+        let start = Start { version: Version::Linux, ..Start::avoiding(45.0) };
+        let mut trace = Trace::new(Illinois::new(Params::default(), start));
+        // α = 10: four packets are worth 40, and five 50, of which 45 are a packet and the rest is forgotten.
+        let windows: Vec<f64> = (0..10)
+            .map(|_| {
+                trace.ack(Span::from_millis(1));
+                trace.controller.alpha = 10.0;
+                trace.window()
+            })
+            .collect();
+        assert_eq!(windows, [45.0, 45.0, 45.0, 45.0, 46.0, 46.0, 46.0, 46.0, 46.0, 47.0]);
     }
 
     #[test]

@@ -158,6 +158,11 @@ pub trait Controller: Clone + core::fmt::Debug {
     fn on_ecn(&mut self, ecn: &Ecn) {
         self.on_loss(&Loss { now: ecn.now, flight: ecn.flight, una: ecn.next, next: ecn.next });
     }
+    /// Whether it asks its host for a reduction as after a mark, since it was asked last (Linux `tcp_enter_cwr`): the host spreads it over a
+    /// round trip, and tells it by [`on_ecn`](Controller::on_ecn). Where no host asks, it reduces by itself with the next acknowledgement.
+    fn yields(&mut self) -> bool {
+        false
+    }
     /// The network advised it as [`WANTED`](Controller::WANTED); without explicit feedback in the network, never.
     fn on_advice(&mut self, _: &Advised) {}
     /// Its window and threshold, if it has both.
@@ -213,6 +218,9 @@ crate::registry! {
         veno::Veno,
         yeah::Yeah,
         cdg::Cdg,
+        hybla::Hybla,
+        lp::Lp,
+        nv::Nv,
         ledbat::Ledbat,
         ratcp::Ratcp,
         rcp::Rcp,
@@ -252,6 +260,10 @@ impl Any {
             one.on_ack(ack, rng);
             one.control()
         })
+    }
+    #[inline]
+    pub fn yields(&mut self) -> bool {
+        each!(self, one => one.yields())
     }
     pub fn on_advice(&mut self, advised: &Advised) {
         each!(self, one => one.on_advice(advised))

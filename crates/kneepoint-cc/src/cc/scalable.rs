@@ -16,11 +16,14 @@
 //!
 //! Readings: `low` is the paper's legacy window. There the gain falls from one packet a round trip to 0.16, and the
 //! decrease from a half to an eighth: at the loss rate that goes with it, a / (b · low) = 1/200, both laws have
-//! about the same window. Linux differs: it gains max(a, 1 / W), so that it is ahead of both up to 100 packets.
+//! about the same window.
+//!
+//! On hosts of Linux as `tcp_scalable` of Linux 6.12: a packet for every min(W, 1/a) acknowledged, so that it is ahead of both up
+//! to 100 packets, and W - W / 8 after a loss at any window.
 
 use super::steady::{Losses, ResponseFunction};
 use super::window::{InLinux, Window};
-use super::{Ack, Control, Controller, Loss, Sizes, Start, Timeout};
+use super::{Ack, Control, Controller, Loss, Sizes, Start, Timeout, Version};
 use crate::rng::Rng;
 
 crate::settings! {
@@ -43,12 +46,13 @@ const RENO_DECREASE: f64 = 0.5;
 pub struct Scalable {
     params: Params,
     window: Window,
+    linux: bool,
 }
 
 impl Scalable {
     /// The window after a loss at `flight` packets.
     fn reduced(&self, flight: f64) -> f64 {
-        let scalable = flight > self.params.low_window;
+        let scalable = self.linux || flight > self.params.low_window;
         flight * (1.0 - if scalable { self.params.decrease } else { RENO_DECREASE })
     }
 }
@@ -68,12 +72,16 @@ impl Controller for Scalable {
     }];
 
     fn new(params: Params, start: Start) -> Scalable {
-        Scalable { params, window: Window::new(start, InLinux::WholeTaken) }
+        let linux = start.version == Version::Linux;
+        Scalable { params, window: Window::new(start, InLinux::WholeTaken), linux }
     }
 
     #[inline]
     fn on_ack(&mut self, ack: &Ack, _: &mut Rng) {
-        if self.window.slow_start() || self.window.packets <= self.params.low_window {
+        if self.linux {
+            let greatest = libm::floor(1.0 / self.params.increase);
+            self.window.grow_for_each(ack, |window| window.min(greatest));
+        } else if self.window.slow_start() || self.window.packets <= self.params.low_window {
             self.window.grow(ack, 1.0);
         } else {
             self.window.packets += self.params.increase * ack.credit;
@@ -139,6 +147,27 @@ mod tests {
         let mut above = avoiding(16.01);
         above.ack(Span::from_millis(1));
         assert!((above.window() - 16.02).abs() < 1e-9);
+    }
+
+    #[test]
+    fn on_linux_a_window_of_acknowledgements_up_to_100_adds_a_packet_and_a_loss_takes_an_eighth_of_any() {
+        let linux = |window: f64| {
+            let start = Start { version: Version::Linux, ..Start::avoiding(window) };
+            Trace::new(Scalable::new(Params::default(), start))
+        };
+        for (window, each) in [(10.0, 10), (60.0, 60), (500.0, 100)] {
+            let mut trace = linux(window);
+            (1..each).for_each(|_| trace.ack(Span::from_millis(1)));
+            assert_eq!(trace.window(), window);
+            trace.ack(Span::from_millis(1));
+            assert_eq!(trace.window(), window + 1.0);
+        }
+        // 10 - 10 / 8 and 500 - 500 / 8, whole.
+        for (window, left) in [(10.0, 9.0), (500.0, 438.0)] {
+            let mut trace = linux(window);
+            trace.loss();
+            assert_eq!(trace.window(), left);
+        }
     }
 
     #[test]

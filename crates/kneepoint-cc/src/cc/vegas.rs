@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Vegas: keeps between α and β packets of its own in the queue, by the difference of two rates.
 //!
-//! L. Brakmo, L. Peterson, "TCP Vegas: End to End Congestion Avoidance on a Global Internet", IEEE JSAC 13(8) 1995, §III; constants as in ns-2.
+//! L. Brakmo, L. Peterson, "TCP Vegas: End to End Congestion Avoidance on a Global Internet", IEEE JSAC 13(8) 1995, §III; constants as in ns-2; on hosts of Linux as `tcp_vegas` of Linux 6.12 (`vegas/linux.rs`).
 //!
 //! ```text
 //! once per round trip:
@@ -16,7 +16,8 @@
 //! sample. At a constant window the difference is W (1 - baseRTT / RTT).
 //!
 //! Readings: α, β, γ = 1, 3, 1 and what a loss leaves are ns-2's; the paper and Linux take 2, 4, 1, and Linux
-//! halves (`loss_decrease`). A round ends, as in ns-2, with the packet that was sent first after the decision
+//! halves. Linux takes the round's least RTT, which leaves delayed acknowledgements out, doubles in every round of slow
+//! start, and leaves slow start at the actual rate. A round ends, as in ns-2, with the packet that was sent first after the decision
 //! before; a round in which no more than one packet was sent sets baseRTT anew.
 //! Departures from ns-2: the host repairs losses, so the fine-grained retransmission timer is absent, and no
 //! decision is taken before all that was sent before a loss is acknowledged.
@@ -25,30 +26,64 @@ use alloc::vec::Vec;
 
 use super::rounds::Rounds;
 use super::window::{FLOOR_AFTER_LOSS, InLinux, Window};
-use super::{Ack, Control, Controller, Loss, Sizes, Start, Timeout};
+use super::{Ack, Control, Controller, Loss, Sizes, Start, Timeout, Version};
 use crate::rng::Rng;
+use crate::settings::{Auto, Or};
+
+mod linux;
 
 crate::settings! {
     /// Vegas's parameters.
     pub struct Params {
-        /// The window grows while fewer packets than this wait in the queue; the paper's is 2.
-        alpha: f64 = 1.0, 0.0..=1000.0;
-        /// The window shrinks while more packets than this wait in the queue; the paper's is 4.
-        beta: f64 = 3.0, 0.0..=1000.0;
+        /// The window grows while fewer packets than this wait in the queue; `auto` is 1, or 2 on hosts of Linux, as in the paper.
+        alpha: Or<f64, Auto> = Or::WORD, Or::is(0.0)..=Or::is(1000.0);
+        /// The window shrinks while more packets than this wait in the queue; `auto` is 3, or 4 on hosts of Linux, as in the paper.
+        beta: Or<f64, Auto> = Or::WORD, Or::is(0.0)..=Or::is(1000.0);
         /// Slow start ends when more packets than this wait in the queue.
         gamma: f64 = 1.0, 0.0..=1000.0;
-        /// The fraction of the window that a loss takes off; Linux takes 0.5.
-        loss_decrease: f64 = 0.25, 0.01..=0.99;
+        /// The fraction of the window that a loss takes off; `auto` is 0.25, or 0.5 on hosts of Linux.
+        loss_decrease: Or<f64, Auto> = Or::WORD, Or::is(0.01)..=Or::is(0.99);
         /// The least window, after a timeout too, in packets.
         min_window: f64 = 2.0, 1.0..=100.0;
-        /// Round the difference to whole packets before comparing, as ns-2 does.
+        /// Round the difference to whole packets before comparing, as ns-2 does; Linux leaves fractions out.
         rounding: bool = true;
     }
     check |params: &Params| {
-        if params.alpha <= params.beta {
+        let Rules { alpha, beta, .. } = Rules::PUBLISHED.with(params);
+        if alpha <= beta {
             Ok(())
         } else {
-            Err(format!("alpha = {} is above beta = {}: it must not be, as in 1 and 3", params.alpha, params.beta))
+            Err(format!("alpha = {alpha} is above beta = {beta}: it must not be, as in 1 and 3"))
+        }
+    }
+}
+
+/// The constants of a version.
+#[derive(Clone, Copy, Debug)]
+struct Rules {
+    alpha: f64,
+    beta: f64,
+    loss_decrease: f64,
+}
+
+impl Rules {
+    const PUBLISHED: Rules = Rules { alpha: 1.0, beta: 3.0, loss_decrease: 0.25 };
+    const LINUX: Rules = Rules { alpha: 2.0, beta: 4.0, loss_decrease: 0.5 };
+
+    fn of(version: Version) -> Rules {
+        match version {
+            Version::Published => Rules::PUBLISHED,
+            Version::Linux => Rules::LINUX,
+        }
+    }
+
+    /// These where `params` have no others.
+    fn with(self, params: &Params) -> Rules {
+        let or = |given: &Or<f64, Auto>, rule| given.get().copied().unwrap_or(rule);
+        Rules {
+            alpha: or(&params.alpha, self.alpha),
+            beta: or(&params.beta, self.beta),
+            loss_decrease: or(&params.loss_decrease, self.loss_decrease),
         }
     }
 }
@@ -56,7 +91,13 @@ crate::settings! {
 /// A Vegas controller.
 #[derive(Clone, Debug)]
 pub struct Vegas {
-    params: Params,
+    rules: Rules,
+    gamma: f64,
+    min_window: f64,
+    rounding: bool,
+    linux: bool,
+    /// On hosts of Linux: decisions rest until this packet is acknowledged.
+    suspended: Option<u64>,
     window: Window,
     rounds: Rounds,
     /// Whether this round of slow start grows.
@@ -78,7 +119,7 @@ impl Vegas {
         // As it was before this acknowledgement took its packets out.
         let outstanding = ack.next.saturating_sub(ack.una) as f64 + f64::from(ack.acked);
         let diff = outstanding - sent as f64 * (self.rounds.base.0 as f64 / rtt.0 as f64);
-        self.diff = if self.params.rounding { libm::trunc(diff + 0.5) } else { diff };
+        self.diff = if self.rounding { libm::trunc(diff + 0.5) } else { diff };
         if self.window.slow_start() {
             self.decide_in_slow_start();
         } else {
@@ -92,7 +133,7 @@ impl Vegas {
         if !self.growing_round {
             return;
         }
-        if self.diff > self.params.gamma {
+        if self.diff > self.gamma {
             self.window.ssthresh = FLOOR_AFTER_LOSS;
             self.shrink_to(self.window.packets * 7.0 / 8.0);
         } else {
@@ -102,15 +143,15 @@ impl Vegas {
 
     fn decide_in_avoidance(&mut self) {
         self.gain = 0.0;
-        if self.diff > self.params.beta {
+        if self.diff > self.rules.beta {
             self.shrink_to(self.window.packets - 1.0);
-        } else if self.diff < self.params.alpha {
+        } else if self.diff < self.rules.alpha {
             self.gain = 1.0 / self.window.packets;
         }
     }
 
     fn shrink_to(&mut self, packets: f64) {
-        self.window.packets = packets.max(self.params.min_window);
+        self.window.packets = packets.max(self.min_window);
     }
 }
 
@@ -119,7 +160,12 @@ impl Controller for Vegas {
 
     fn new(params: Params, start: Start) -> Vegas {
         Vegas {
-            params,
+            rules: Rules::of(start.version).with(&params),
+            gamma: params.gamma,
+            min_window: params.min_window,
+            rounding: params.rounding,
+            linux: start.version == Version::Linux,
+            suspended: None,
             window: Window::new(start, InLinux::WholeLeft),
             rounds: Rounds::new(),
             growing_round: false,
@@ -130,6 +176,9 @@ impl Controller for Vegas {
 
     #[inline]
     fn on_ack(&mut self, ack: &Ack, _: &mut Rng) {
+        if self.linux {
+            return self.avoid_as_linux(ack);
+        }
         if self.rounds.over(ack) && !ack.recovering {
             self.decide(ack);
             self.rounds.begin(ack.next);
@@ -148,8 +197,12 @@ impl Controller for Vegas {
     }
 
     fn on_loss(&mut self, loss: &Loss) {
-        self.window.reduce_to(loss.flight * (1.0 - self.params.loss_decrease));
-        self.window.packets = self.window.packets.max(self.params.min_window);
+        self.window.reduce_to(loss.flight * (1.0 - self.rules.loss_decrease));
+        self.window.packets = self.window.packets.max(self.min_window);
+        if self.linux {
+            self.suspended = Some(loss.next);
+            return;
+        }
         // The threshold rules only slow start, which is over.
         self.window.ssthresh = FLOOR_AFTER_LOSS;
         self.gain = 0.0;
@@ -158,7 +211,11 @@ impl Controller for Vegas {
 
     fn on_timeout(&mut self, timeout: &Timeout) {
         self.window.restart(timeout, timeout.flight / 2.0);
-        self.window.packets = self.params.min_window;
+        if self.linux {
+            self.suspended = Some(timeout.next);
+            return;
+        }
+        self.window.packets = self.min_window;
         self.gain = 0.0;
         self.rounds.begin(self.rounds.last);
     }
@@ -251,7 +308,7 @@ mod tests {
 
     #[test]
     fn thresholds_out_of_order_are_refused() {
-        let message = Params { alpha: 4.0, ..Params::default() }.check().unwrap_err();
+        let message = Params { alpha: Or::is(4.0), ..Params::default() }.check().unwrap_err();
         assert!(message.contains("alpha = 4 is above beta = 3"), "{message}");
     }
 }

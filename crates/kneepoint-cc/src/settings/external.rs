@@ -77,7 +77,7 @@ impl<C, A> External<C, A> {
         P: Assign + Clone + Send + Sync + 'static,
         F: Fn(P, C) -> A + Clone + Send + Sync + 'static,
     {
-        let entry = Entry { name, source, fields: params.declared() };
+        let entry = Entry { name, source, fields: params.declared(), linux: &[] };
         External {
             definition: Arc::new(Definition { entry, version: None }),
             maker: Box::new(Make { params, make }),

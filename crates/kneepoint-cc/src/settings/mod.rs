@@ -119,9 +119,20 @@ impl Setting for f64 {
         match raw {
             Raw::Integer(value) => Ok(*value as f64),
             Raw::Float(value) if value.is_finite() => Ok(*value),
+            Raw::Text(text) => {
+                percent(text).ok_or_else(|| format!("expected a number, or one in percent, found {raw}"))
+            }
             _ => Err(format!("expected a number, found {raw}")),
         }
     }
+}
+
+/// The number that is written in percent: `1%` is 0.01 to the last digit.
+fn percent(text: &str) -> Option<f64> {
+    let digits = text.trim().strip_suffix('%')?.trim_end();
+    let plain = digits.chars().all(|letter| letter.is_ascii_digit() || letter == '.');
+    let hundredths = format!("{digits}e-2").parse().ok().filter(|number: &f64| number.is_finite());
+    hundredths.filter(|_| plain)
 }
 
 macro_rules! whole_settings {
@@ -172,10 +183,15 @@ pub enum Refusal {
     Value(String),
 }
 
+/// Fields by their names, with values as scenarios write them.
+pub type Written = &'static [(&'static str, &'static str)];
+
 /// A struct declared with [`settings!`].
 pub trait Settings: Default + Clone + fmt::Debug {
     /// Its fields in order, behind those of the structs it includes.
     const FIELDS: &'static [Field];
+    /// Where Linux has other defaults.
+    const LINUX: Written = &[];
 
     /// Its fields in order.
     fn fields() -> &'static [Field] {
@@ -266,7 +282,7 @@ macro_rules! settings {
     ($(#[doc = $about:literal])* pub struct $name:ident $(<$generic:ident: $bound:path>)? {
         $( ..$part:ident: $included:ty; )*
         $( $(#[doc = $doc:literal])* $field:ident: $type:ty = $default:expr $(, $range:expr)?; )*
-    } $(check $check:expr)?) => {
+    } $(linux { $( $set:ident = $own:literal ),* })? $(check $check:expr)?) => {
         $(#[doc = $about])*
         #[derive(Clone, Debug, PartialEq)]
         pub struct $name $(<$generic: $bound>)? {
@@ -293,6 +309,7 @@ macro_rules! settings {
                     doc: concat!($($doc, "\n",)*).trim_ascii(),
                 }, )*],
             ]).as_slice();
+            $( const LINUX: $crate::settings::Written = &[$( (stringify!($set), $own), )*]; )?
             #[allow(unused_variables)]
             fn set(&mut self, name: &str, raw: &$crate::settings::Raw) -> Result<(), $crate::settings::Refusal> {
                 match name {
@@ -353,6 +370,11 @@ mod tests {
         assert_eq!(toy.set("share", &Raw::Float(0.25)), Ok(()));
         assert_eq!(toy.set("wait", &Raw::Text("20ms".into())), Ok(()));
         assert_eq!(toy, Toy { share: 0.25, wait: Span::from_millis(20), on: false });
+        assert_eq!(toy.set("share", &Raw::guess("0.7%")).map(|()| toy.share), Ok(0.007));
+        assert_eq!(toy.set("share", &Raw::guess(" 25 % ")).map(|()| toy.share), Ok(0.25));
+        for wrong in ["%", "-1%", "1e1%", "1%%", "much", "101%", "NaN%"] {
+            assert!(toy.set("share", &Raw::guess(wrong)).is_err(), "{wrong}");
+        }
         let Err(Refusal::Value(message)) = toy.set("share", &Raw::Float(1.5)) else { panic!() };
         assert!(message.contains("1.5") && message.contains("0 to 1"), "{message}");
         let Err(Refusal::Value(remedy)) = toy.set("wait", &Raw::Integer(20)) else { panic!() };

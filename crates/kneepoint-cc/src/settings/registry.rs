@@ -4,7 +4,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::Field;
+use super::{Field, Written};
 
 /// A registered algorithm.
 #[derive(Clone, Copy, Debug)]
@@ -15,6 +15,8 @@ pub struct Entry {
     pub source: &'static str,
     /// Its parameters.
     pub fields: &'static [Field],
+    /// Where Linux has other defaults.
+    pub linux: Written,
 }
 
 impl Entry {
@@ -67,6 +69,7 @@ macro_rules! registry {
             name: $crate::registry!(@name $module $($alias)?),
             source: include_str!(concat!(stringify!($module), $("/", stringify!($file),)? ".rs")),
             fields: <<$module$(::$file)?::$type as $trait>::Params as $crate::settings::Settings>::FIELDS,
+            linux: <<$module$(::$file)?::$type as $trait>::Params as $crate::settings::Settings>::LINUX,
         }, )*];
 
         /// The first of the registry, with its defaults.

@@ -39,6 +39,28 @@ pub enum Format {
     Pdf,
 }
 
+/// A picture that is higher than its size asks for.
+pub struct Grown {
+    /// Its name.
+    pub name: String,
+    /// Its height.
+    pub inches: f64,
+}
+
+/// The notice about these pictures; none without pictures.
+pub fn told(grown: &[Grown]) -> Option<String> {
+    let highest = grown.iter().max_by(|one, other| one.inches.total_cmp(&other.inches))?;
+    let Grown { name, inches } = highest;
+    let inches = (100.0 * inches).ceil() / 100.0;
+    Some(match grown.len() {
+        1 => format!("--size: figures/{name} is {inches}in high, so that its letters keep their size"),
+        several => format!(
+            "--size: {several} charts are higher, so that their letters keep their size; the highest, figures/{name}, is \
+             {inches}in high"
+        ),
+    })
+}
+
 /// Writes pictures in the formats of some options, read once for all of them.
 pub struct Printer {
     formats: Vec<Format>,
@@ -64,8 +86,9 @@ impl ChartOptions {
 }
 
 impl Printer {
-    /// Writes a picture as NAME.svg in a folder, and in the other formats beside it.
-    pub fn write(&self, picture: &Picture, folder: &Path) -> Result<(), Failure> {
+    /// Writes a picture as NAME.svg in a folder, and in the other formats beside it. Says how high it is where that is more than its
+    /// size asks for.
+    pub fn write(&self, picture: &Picture, folder: &Path) -> Result<Option<Grown>, Failure> {
         let svg = picture.drawing.file(&self.look);
         let place = |extension: &str| folder.join(format!("{}.{extension}", picture.name));
         for format in self.formats.iter().filter(|format| **format != Format::Svg) {
@@ -76,7 +99,9 @@ impl Printer {
                 Format::Svg => {}
             }
         }
-        files::write(&place("svg"), svg)
+        files::write(&place("svg"), svg)?;
+        let grown = picture.drawing.grown(&self.look);
+        Ok(grown.map(|inches| Grown { name: picture.name.clone(), inches }))
     }
 
     /// An SVG with its styles applied and its text set, in light mode.

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use kneepoint::report::{Manifest, coexistence, json, output, reproduction};
-use kneepoint::scenario::{self, scheme};
+use kneepoint::scenario::{self, Queues, scheme};
 use kneepoint::study::coexist::{Coexist, Question, row_flows};
 use kneepoint::study::{Effort, Invalid};
 use kneepoint::units::{Interval, Rate, Span};
@@ -25,7 +25,7 @@ use crate::failure::Failure;
 use crate::means::{Sweep, SweepOptions};
 use crate::outputs::{Out, numbered, report_at, write_report, write_scenarios};
 use crate::pictures::{ChartOptions, Format};
-use crate::values::{distinct, meant, number};
+use crate::values::{OneOf, distinct, meant, number};
 use crate::{manifest, parquet, terminal};
 
 /// Test which controllers can share a link
@@ -86,6 +86,9 @@ pub struct Arguments {
     /// Options of every TCP, as `knee explain tcp` lists them (repeatable, or with commas)
     #[arg(long, value_name = "KEY=VALUE", value_delimiter = ',', add = completion::tcp())]
     tcp: Vec<String>,
+    /// Whose settings are the defaults of queues
+    #[arg(long, default_value = "paper", value_parser = OneOf::of(Queues::ALL.iter().map(|queues| queues.name())))]
+    queues: String,
     /// Fewer settings, shorter runs and fewer seeds where none are given, for a first look
     #[arg(long)]
     quick: bool,
@@ -232,6 +235,7 @@ fn question(session: &Session, arguments: &Arguments) -> Result<Question, Failur
         queue: arguments.queue.clone(),
         extensions: session.extensions().clone(),
         tcp,
+        queues: Queues::named(&arguments.queues).unwrap_or(Queues::Paper),
         rate: arguments.rate,
         rtt: arguments.rtt,
         buffers,

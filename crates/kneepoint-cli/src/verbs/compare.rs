@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use kneepoint::scenario;
+use kneepoint::scenario::Queues;
 use kneepoint::scenario::scheme::{self, Scheme};
 use kneepoint::settings::names::spelled;
 use kneepoint::settings::{Raw, Refusal, Settings};
@@ -22,7 +23,8 @@ use crate::completion;
 use crate::failure::Failure;
 use crate::named::NamedFiles;
 use crate::outputs::Out;
-use crate::values::{distinct, meant};
+use crate::traced;
+use crate::values::{OneOf, distinct, meant};
 use crate::workload::Workload;
 
 /// Compare schemes on one bottleneck
@@ -37,6 +39,7 @@ Examples:
   knee compare vegas cubic --duration 60s --buffer 750pkt --web 100 --seeds 10
   knee compare cubic bbr --rtt 20ms,80ms --buffer 0.5bdp,1bdp   every scheme with every round trip and buffer
   knee compare pert reno/red --overlay fluid
+  knee compare cubic bbr --trace modem.csv --rtt 40ms
   knee compare --workload web
   knee compare sack/pi sack/cake --workload web --page my-site.har
   knee compare reno --tcp delayed_ack=true,rto_min=1s --json | jq .schemes
@@ -57,6 +60,9 @@ pub struct Arguments {
         default_value_if("workload", "web", "10mbit")
     )]
     rate: Vec<Rate>,
+    /// Let the bottleneck follow a trace, in any form that `knee trace` knows, at the mean rate of that
+    #[arg(long, value_name = "FILE", conflicts_with = "rate")]
+    trace: Option<PathBuf>,
     /// Base round-trip time, or several [with --workload web: 200ms]
     #[arg(
         long,
@@ -100,6 +106,9 @@ pub struct Arguments {
     /// Options of every TCP, as `knee explain tcp` lists them (repeatable, or with commas)
     #[arg(long, value_name = "KEY=VALUE", value_delimiter = ',', add = completion::tcp())]
     tcp: Vec<String>,
+    /// Whose settings are the defaults of queues
+    #[arg(long, default_value = "paper", value_parser = OneOf::of(Queues::ALL.iter().map(|queues| queues.name())))]
+    queues: String,
     /// How often the state is sampled for the series; 0s for never
     #[arg(long, default_value = "100ms", value_name = "TIME")]
     sample: Span,
@@ -133,8 +142,12 @@ fn plan(session: &Session, arguments: &Arguments) -> Result<ComparisonPlan, Fail
         false => arguments.schemes.iter().map(|written| scheme::declared(written)).collect(),
     };
     let named_schemes = short_names(&schemes).into_iter().zip(read_all(session, &schemes, &tcp)?);
-    let question =
-        Question { varied, ..question(session, arguments, named_schemes.collect(), tcp, chosen.sessions()) };
+    let set = traced::settings(session, arguments.trace.as_deref(), &arguments.settings.set)?;
+    let question = Question {
+        varied,
+        set,
+        ..question(session, arguments, named_schemes.collect(), tcp, chosen.sessions())
+    };
     let Asked { title, rows, scenarios, seeds, figure } =
         question.plan(&of, &given).map_err(|refused| match refused {
             Refused::Invalid(invalid) => {
@@ -199,7 +212,8 @@ fn also(arguments: &Arguments) -> String {
         several => Some(format!("{several} options of TCP")),
     };
     let workload = arguments.workload.title().trim_start_matches(", ").to_string();
-    let all = [Some(workload).filter(|told| !told.is_empty()), reverse, tcp];
+    let queues = Some(format!("queues={}", arguments.queues)).filter(|_| arguments.queues != "paper");
+    let all = [Some(workload).filter(|told| !told.is_empty()), reverse, tcp, queues];
     all.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
@@ -239,6 +253,7 @@ fn question<'a>(
         schemes,
         extensions: session.extensions().clone(),
         tcp,
+        queues: Queues::named(&arguments.queues).unwrap_or(Queues::Paper),
         // There is always a first one: the default.
         rate: arguments.rate[0],
         rtt: arguments.rtt[0],
@@ -254,7 +269,7 @@ fn question<'a>(
         seeds: arguments.seeds,
         seed: arguments.seed,
         sample: Some(arguments.sample).filter(|sample| *sample > Span::ZERO),
-        set: arguments.settings.set.clone(),
+        set: Vec::new(),
     }
 }
 

@@ -34,7 +34,7 @@ macro_rules! verbs {
         #[derive(Subcommand)]
         #[expect(non_camel_case_types, reason = "a verb is called what its file is called")]
         enum Asked {
-            $($(#[$where])* $verb($verb::Arguments),)*
+            $($(#[$where])* $verb(Box<$verb::Arguments>),)*
         }
 
         impl Asked {
@@ -69,6 +69,7 @@ verbs! {
     predict,
     fluid,
     markov,
+    trace,
     drill,
     kernel,
     list,

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use kneepoint::report::comparison::with_figure;
+use kneepoint::report::figure::Parts;
 use kneepoint::report::json;
 use kneepoint::table::Records;
 use kneepoint_bench::answer::{Answer, Series};
@@ -62,7 +63,7 @@ fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Fa
 fn answer(session: &Session, arguments: &Arguments) -> Result<Answer, Failure> {
     let comparison = results::read(session, &arguments.results, true)?;
     let own = results::figure(session, &arguments.results, &comparison)?;
-    let wish = arguments.figure.wish(&own, &comparison.factors)?;
+    let wish = arguments.figure.wish(&own, &comparison.factors, &Parts::of_results(&comparison))?;
     let names: Vec<&str> = comparison.schemes.iter().map(|scheme| scheme.scheme.as_str()).collect();
     let series = comparison.schemes.iter().enumerate().filter_map(|(place, scheme)| {
         let seed = scheme.runs.first()?.seed;

@@ -16,6 +16,7 @@ use crate::failure::Failure;
 use crate::library;
 use crate::named::NamedFiles;
 use crate::outputs::{self, Out};
+use crate::traced;
 
 /// What a scenario without a name is called.
 pub(super) const UNNAMED: &str = "untitled";
@@ -30,6 +31,7 @@ Examples:
   knee run my.toml --json | jq '.schemes[].utilization.mean'
   knee run grid.toml --x rtt --by cc --facet buffer --metric utilization,jain_index
   knee run my.toml --overlay fluid
+  knee run my.toml --trace modem.csv
   knee run my.toml --pcap r1-r2 && wireshark out/my/captures/*.pcapng
   knee run my.toml --seeds 1000 --on ray://head:10001 --store s3://bucket/runs
 
@@ -51,6 +53,9 @@ pub struct Arguments {
     /// Where neither says it, every 100 ms, or less often in runs of more than 400 s.
     #[arg(long, value_name = "TIME")]
     sample: Option<Span>,
+    /// Let the bottleneck follow a trace, in any form that `knee trace` knows, at the mean rate of that
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
     #[command(flatten)]
     settings: comparison::ComparisonOptions,
 }
@@ -73,7 +78,7 @@ fn plan(session: &Session, arguments: &Arguments) -> Result<ComparisonPlan, Fail
     let named = NamedFiles::default();
     let beside = |name: &str| named.beside(&arguments.file, name);
     let given = |name: &str| named.set(&arguments.file, name);
-    let set = &arguments.settings.set;
+    let set = &traced::settings(session, arguments.trace.as_deref(), &arguments.settings.set)?;
     let (plan, text) = match session.extensions().parse_set(&text, set, &beside, &given) {
         Ok(read) => read,
         Err(faults) => return Err(refused(origin, text, set, faults)),

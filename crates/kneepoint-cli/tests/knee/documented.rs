@@ -271,6 +271,8 @@ fn names_scenarios_and_this_machine_have_the_keys_that_are_defined() {
     let differs =
         format!("{opening}+0 write(4, ..., 1000) = 1000\n+9 > P. 1:1001(1000) ack 1\n+0 close(4) = 0\n");
     write(here.path(), &[("differs.pkt", &differs), ("refused.pkt", "+0 poll(4) = 1\n")]);
+    write(here.path(), &[("5g.csv", "time_s,cell,Mbps,rtt_ms\n0,7,0,30\n1,7,5,40\n")]);
+    assert_defined(document("Traces"), &[run("trace 5g.csv")]);
     assert_defined(document("Drill"), &[run("drill differs.pkt refused.pkt")]);
     assert_defined(document("Checked files"), &[run("check my.toml"), run("check bad.toml my.toml")]);
     #[cfg(target_os = "linux")]

@@ -54,6 +54,37 @@ fn a_scenario_says_how_its_figure_is_drawn() {
     assert!(svg.contains(">round trip (s)</text>") && svg.contains(">0.04</text>"), "{svg}");
 }
 
+/// Runs the grid for a figure of utilization with an option and its value; what is said on standard error.
+fn utilization(here: &Path, option: [&str; 2]) -> String {
+    std::fs::write(here.join("grid.toml"), GRID).unwrap();
+    let line = ["run", "grid.toml", "--sample", "0s", "--metric", "utilization", "--out", "o"];
+    let output = knee(here, &[&line[..], &option[..]].concat());
+    assert!(output.status.success(), "{}", stderr(&output));
+    stderr(&output)
+}
+
+#[test]
+fn without_facets_a_third_factor_has_a_figure_for_each_level() {
+    let here = tempfile::tempdir().unwrap();
+    utilization(here.path(), ["--facet", "none"]);
+    for buffer in ["0.5", "2"] {
+        let svg = drawn(here.path(), "o", &format!("utilization-over-rtt-buffer-{buffer}-bdp.svg"));
+        assert_eq!(svg.matches("class=\"line s1\"").count(), 1 + 1, "one plot and the legend");
+    }
+}
+
+#[test]
+fn a_chart_that_needs_more_height_than_it_is_given_has_it_and_says_so() {
+    let here = tempfile::tempdir().unwrap();
+    let said = utilization(here.path(), ["--size", "3.3x1in"]);
+    assert!(
+        said.contains("--size:") && said.contains("so that") && said.contains("keep their size"),
+        "{said}"
+    );
+    let svg = drawn(here.path(), "o", "utilization-over-rtt.svg");
+    assert!(svg.contains("viewBox=\"0 0 326.7 ") && !svg.contains("height=\"72.00pt\""), "{svg}");
+}
+
 #[test]
 fn a_figure_that_cannot_be_drawn_is_refused_before_anything_is_run() {
     let here = tempfile::tempdir().unwrap();
@@ -63,6 +94,10 @@ fn a_figure_that_cannot_be_drawn_is_refused_before_anything_is_run() {
         (&["--x", "rtt", "--facet", "RTT"], &["named twice"]),
         (&["--metric", "utilisation"], &["did you mean `utilization`"]),
         (&["--facet", "cc,rtt,buffer"], &["2 axes at most"]),
+        (&["--metric", ","], &["--metric: `,` names nothing"]),
+        (&["--metric", "1/0"], &["`1/0` is no metric", "write a metric as in `utilization`"]),
+        (&["--metric", "goodput_bps[group=lon]"], &["there is no group `lon`", "did you mean `long`"]),
+        (&["--metric", "utilization[group=long]"], &["no group has `utilization`", "of the whole run"]),
     ] {
         let output = knee(here.path(), &[&["run", "grid.toml", "--out", "o"], more].concat());
         assert_refuses(&output, 2, sayings);

@@ -17,6 +17,7 @@ mod drawing;
 mod drilling;
 #[cfg(target_os = "linux")]
 mod emulating;
+mod figures;
 mod fluid;
 mod fuzz;
 mod hostile;
@@ -39,6 +40,7 @@ mod running;
 mod sessions;
 mod stopping;
 mod telling;
+mod tracing;
 
 use std::io::Write;
 use std::path::Path;

@@ -20,6 +20,7 @@ def compare(
     page: Optional[Path] = None,
     protocol: Optional[Literal["http/1.0", "http/1.1", "http/2"]] = "http/2",
     rate: Union[str, Sequence[Union[str, float]], None] = None,
+    trace: Optional[Path] = None,
     rtt: Union[str, Sequence[Union[str, float]], None] = None,
     flows: Union[int, Sequence[Union[int]], None] = None,
     buffer: Union[str, Sequence[Union[str, float]], None] = None,
@@ -63,6 +64,7 @@ def compare(
     page: Pages that web sessions load: a HAR file as a browser exports it, or a CSV file like that of --sizes
     protocol: How the objects of a page use connections
     rate: Rate of the bottleneck, or several rates [with --workload web: 10mbit]
+    trace: Let the bottleneck follow a trace, in any form that `knee trace` knows, at the mean rate of that
     rtt: Base round-trip time, or several [with --workload web: 200ms]
     flows: Long transfers, or several numbers of them [with --workload web: 10]
     buffer: Buffer of the bottleneck, or several: 1bdp, 750pkt, 500kb, 100ms; in bdp never less than two packets a flow
@@ -90,7 +92,7 @@ def compare(
     x: The factor along which the figure is drawn, as in rtt [default: the one with most numbers]
     by: The factor each of whose levels has a line of its own, or none [default: the scheme or the congestion control]
     y: The factor of the rows of a heat map, in place of lines
-    facet: One factor, or two, each of whose levels has a panel of its own (repeatable, or with commas) [default: the others]
+    facet: One factor, or two, each of whose levels has a panel of its own, or none (repeatable, or with commas) [default: the others]
     metric: Metrics that are drawn, or expressions of them as in claims (repeatable, or with commas) [default: the most telling]
     pcap: Write the packets of this link to a pcapng file per run, for Wireshark (repeatable) Captures are not kept, so every run is simulated.
     objects: Write each completed transfer of each run to a file: group, begin, size, completion time They are not kept, so every run is simulated.
@@ -162,6 +164,7 @@ def run(
     seeds: Optional[int] = None,
     seed: Optional[int] = None,
     sample: Optional[Union[str, int, float]] = None,
+    trace: Optional[Path] = None,
     set: Union[str, Sequence[Union[str, float]], None] = None,
     jobs: Optional[int] = None,
     fresh: Optional[bool] = False,
@@ -191,6 +194,7 @@ def run(
     seeds: How many seeds, instead of those of the scenario
     seed: The first seed, instead of those of the scenario
     sample: Sample the state so often, instead of as the scenario says or often enough for plots; 0s for never Where neither says it, every 100 ms, or less often in runs of more than 400 s.
+    trace: Let the bottleneck follow a trace, in any form that `knee trace` knows, at the mean rate of that
     set: Set a field of the scenario by its path in `[sweep]`, as in topology.rtt=20ms or flows.*.count=5 (repeatable)
     jobs: Runs side by side [default: one per core]
     fresh: Repeat runs that are kept
@@ -206,7 +210,7 @@ def run(
     x: The factor along which the figure is drawn, as in rtt [default: the one with most numbers]
     by: The factor each of whose levels has a line of its own, or none [default: the scheme or the congestion control]
     y: The factor of the rows of a heat map, in place of lines
-    facet: One factor, or two, each of whose levels has a panel of its own (repeatable, or with commas) [default: the others]
+    facet: One factor, or two, each of whose levels has a panel of its own, or none (repeatable, or with commas) [default: the others]
     metric: Metrics that are drawn, or expressions of them as in claims (repeatable, or with commas) [default: the most telling]
     pcap: Write the packets of this link to a pcapng file per run, for Wireshark (repeatable) Captures are not kept, so every run is simulated.
     objects: Write each completed transfer of each run to a file: group, begin, size, completion time They are not kept, so every run is simulated.
@@ -250,7 +254,7 @@ def reproduce(
     x: The factor along which the figure is drawn, as in rtt [default: the one with most numbers]
     by: The factor each of whose levels has a line of its own, or none [default: the scheme or the congestion control]
     y: The factor of the rows of a heat map, in place of lines
-    facet: One factor, or two, each of whose levels has a panel of its own (repeatable, or with commas) [default: the others]
+    facet: One factor, or two, each of whose levels has a panel of its own, or none (repeatable, or with commas) [default: the others]
     metric: Metrics that are drawn, or expressions of them as in claims (repeatable, or with commas) [default: the most telling]
     jobs: Runs side by side [default: one per core]
     fresh: Repeat runs that are kept
@@ -284,7 +288,7 @@ def plot(
     x: The factor along which the figure is drawn, as in rtt [default: the one with most numbers]
     by: The factor each of whose levels has a line of its own, or none [default: the scheme or the congestion control]
     y: The factor of the rows of a heat map, in place of lines
-    facet: One factor, or two, each of whose levels has a panel of its own (repeatable, or with commas) [default: the others]
+    facet: One factor, or two, each of whose levels has a panel of its own, or none (repeatable, or with commas) [default: the others]
     metric: Metrics that are drawn, or expressions of them as in claims (repeatable, or with commas) [default: the most telling]
     out: Directory for report, figures and tables [default: DIR itself]
     """
@@ -681,6 +685,23 @@ def markov(
     out: Directory for the report, its figures and markov.csv
     """
 
+def trace(
+    *files: Union[Source, Sequence[Source]],
+    interval: Optional[Union[str, int, float]] = None,
+    gap: Optional[str] = "100ms",
+    to: Optional[Literal["mahimahi", "csv", "json"]] = None,
+    out: Optional[Path] = None,
+    progress: Shown = None,
+) -> Result:
+    """Describe and convert traces of a link's capacity.
+
+    files: Trace files; `-` for standard input
+    interval: Average rates over so long intervals [default: 1s, or a tenth of a shorter trace]
+    gap: From which length on a time without any capacity counts as a gap
+    to: Convert the file to this form; Mahimahi's opportunities become mean rates of intervals
+    out: The file to which the converted trace is written
+    """
+
 class Verb:
     def __init__(self, described: dict[str, Any], *above: str) -> None: ...
     def __call__(self, *words: Any, progress: Shown = None, **options: Any) -> Result: ...
@@ -693,4 +714,4 @@ VERBS: dict[str, Verb]
 def parameter_name(name: str) -> str: ...
 def answered(words: list[str], text: Optional[str], files: bool, progress: Shown) -> _native.Answer: ...
 
-__all__ = ["compare", "coexist", "run", "reproduce", "plot", "diff", "predict", "fluid", "markov"]
+__all__ = ["compare", "coexist", "run", "reproduce", "plot", "diff", "predict", "fluid", "markov", "trace"]

@@ -319,6 +319,9 @@ impl Object for Scripted {
     // The object keeps its window itself, and may have no threshold: what the host would set is for it to decide.
     fn on_resize(&mut self, _: &Resize) {}
     fn on_resume(&mut self, _: Time, _: Span) {}
+    fn yields(&mut self) -> bool {
+        false
+    }
     fn sizes(&mut self) -> Option<Sizes<'_>> {
         None
     }

@@ -111,10 +111,11 @@ fn ends(field: &Field) -> Option<(String, String)> {
 
 /// As a scenario would write it.
 fn written(field: &Field, text: &str) -> Raw {
-    match field.kind {
-        "number" => Raw::Float(text.parse().unwrap()),
-        "whole number" => Raw::Integer(text.parse().unwrap()),
-        "true or false" => Raw::Bool(text.parse().unwrap()),
-        _ => Raw::Text(text.to_string()),
-    }
+    let value = match field.kind {
+        "number" => text.parse().ok().map(Raw::Float),
+        "whole number" => text.parse().ok().map(Raw::Integer),
+        "true or false" => text.parse().ok().map(Raw::Bool),
+        _ => None,
+    };
+    value.unwrap_or_else(|| Raw::Text(text.to_string()))
 }

@@ -39,6 +39,7 @@ pub mod capacity;
 mod line;
 pub mod loss;
 mod network;
+pub mod recording;
 mod routes;
 mod spec;
 mod tail;

@@ -67,10 +67,12 @@ impl Classes {
 pub(super) const METRICS: &[Entry<Class>] = &[
     number("completions", "Completed transfers", "completed", PLAIN, |class: &Class| {
         class.completion_times.count() as f64
-    }),
+    })
+    .tally(),
     number("completed_bytes", "Bytes of completed transfers", "completed", BYTES, |class: &Class| {
         class.bytes as f64
     })
+    .tally()
     .detail(),
     times("completion_time", "Completion time", "completion", |class: &Class| &class.completion_times),
     ratios("slowdown", "Slowdown", "slowdown", |class: &Class| &class.slowdowns),

@@ -104,7 +104,7 @@ impl Subject {
             Subject::DropWindow => vec![include_str!("mixture.rs")],
             Subject::Flow => vec![include_str!("flow.rs")],
         };
-        let header = |source| settings::Entry { name: "", source, fields: &[] }.header();
+        let header = |source| settings::Entry { name: "", source, fields: &[], linux: &[] }.header();
         files.into_iter().map(header).collect()
     }
 

@@ -37,6 +37,8 @@ pub struct Metric {
     pub better: Option<Better>,
     /// The numbers that it may have, in the unit of files.
     pub bounds: Bounds,
+    /// Whether it is zero in a run without its subject, as the completed transfers of a class that no transfer was of.
+    pub tally: bool,
 }
 
 impl Metric {
@@ -91,6 +93,7 @@ pub struct Entry<T: 'static> {
     headline: &'static [Statistic],
     brief: &'static [Statistic],
     better: Option<Better>,
+    tally: bool,
 }
 
 #[derive(Debug)]
@@ -114,7 +117,7 @@ pub const fn number<T>(
     of: fn(&T) -> f64,
 ) -> Entry<T> {
     let brief = &[Statistic::Mean];
-    Entry { key, title, short, unit, of: Of::Number(of), headline: &[], brief, better: None }
+    Entry { key, title, short, unit, of: Of::Number(of), headline: &[], brief, better: None, tally: false }
 }
 
 /// The metrics of a distribution of times: `key`, the statistic and `ms` make their keys.
@@ -134,6 +137,7 @@ pub const fn times<T>(
         headline: &[],
         brief,
         better: None,
+        tally: false,
     }
 }
 
@@ -173,6 +177,11 @@ impl<T> Entry<T> {
         Entry { better: Some(Better::More), ..self }
     }
 
+    /// Zero in a run without its subject.
+    pub const fn tally(self) -> Entry<T> {
+        Entry { tally: true, ..self }
+    }
+
     /// Left out of short tables.
     pub const fn detail(self) -> Entry<T> {
         Entry { brief: &[], ..self }
@@ -204,8 +213,8 @@ impl<T> Entry<T> {
         };
         let Unit(unit, scale, bounds) = self.unit;
         let (headline, brief) = (self.headline.contains(&statistic), self.brief.contains(&statistic));
-        let (key, better) = (self.key(statistic), self.better);
-        Metric { key, title, short, unit, scale, headline, brief, better, bounds }
+        let (key, better, tally) = (self.key(statistic), self.better, self.tally);
+        Metric { key, title, short, unit, scale, headline, brief, better, bounds, tally }
     }
 
     fn value(&self, of: &T, statistic: Statistic) -> f64 {

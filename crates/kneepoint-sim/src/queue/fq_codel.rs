@@ -15,8 +15,8 @@
 //! `deficit quantum size` bytes; the longest queue has the most bytes, counting the arrival. CoDel is as in `codel`.
 //!
 //! Readings: dropped packets cost a flow nothing. CoDel's state stays with an idle queue. CoDel spares the last packets of
-//! a flow's own queue; the RFC does not say which backlog counts, and Linux takes that of all queues. Equally long queues
-//! are told apart as in `drr`.
+//! a flow's own queue; the RFC does not say which backlog counts, and Linux takes that of all queues (`spares = "all"`), so that
+//! it drops a flow's only packet. Equally long queues are told apart as in `drr`.
 //! Departures: by default each flow has a queue of its own; the RFC hashes flows into 1024 queues, as `queues` = 1024
 //! does. A full buffer drops one packet at a time, the RFC up to 64 and no more than half of the queue.
 
@@ -25,6 +25,16 @@ use super::{Arrival, Decision, Departure, Discipline, Facts, Order, Ticket, Wait
 use crate::law::codel as law;
 use crate::rng::Rng;
 use crate::units::{Bytes, Time};
+
+crate::choice! {
+    /// The backlog that CoDel compares with a full packet.
+    pub enum Spares {
+        /// That of the packet's own queue.
+        Flow = "flow",
+        /// That of all queues, as in Linux.
+        All = "all",
+    }
+}
 
 crate::settings! {
     /// FQ-CoDel's parameters.
@@ -36,13 +46,17 @@ crate::settings! {
         quantum: Bytes = Bytes(0), Bytes(0)..=Bytes(65535);
         /// The number of queues that flows are hashed into; 0 is a queue for each flow.
         queues: u32 = 0, 0..=65536;
+        /// Whose backlog of a full packet or less CoDel leaves alone.
+        spares: Spares = Spares::Flow;
     }
+    linux { spares = "all" }
 }
 
 /// Queues of flows, each under CoDel.
 #[derive(Clone, Debug)]
 pub struct FqCoDel {
     flows: Flows<codel::CoDel>,
+    spares: Spares,
 }
 
 impl Discipline for FqCoDel {
@@ -51,7 +65,8 @@ impl Discipline for FqCoDel {
 
     fn new(params: Params, facts: Facts) -> FqCoDel {
         let codel = codel::CoDel::new(codel::Params { law: params.law, ecn: params.ecn }, facts);
-        FqCoDel { flows: Flows::new(params.quantum, Places::new(params.queues), codel, &facts) }
+        let flows = Flows::new(params.quantum, Places::new(params.queues), codel, &facts);
+        FqCoDel { flows, spares: params.spares }
     }
 
     fn push_out(&mut self, arrival: &Arrival, waiting: &mut Waiting, _: &mut Rng) -> Option<Ticket> {
@@ -70,7 +85,11 @@ impl Discipline for FqCoDel {
     fn on_departure(&mut self, departure: &Departure, _: &mut Rng) -> Decision {
         let flow = departure.packet.flow;
         let (backlog, codel) = self.flows.of(flow);
-        let decision = codel.judge(departure, backlog.bytes);
+        let behind = match self.spares {
+            Spares::Flow => backlog,
+            Spares::All => departure.backlog,
+        };
+        let decision = codel.judge(departure, behind.bytes);
         if decision != Decision::Drop {
             self.flows.charge(flow, departure.packet.bytes());
         }
@@ -133,6 +152,21 @@ mod tests {
         (0..4).for_each(|_| bench.arrive(0, 1000));
         bench.arrive(1, 1000);
         assert_eq!((bench.pushed_out.as_slice(), bench.refused.len()), (&[0][..], 0));
+    }
+
+    #[test]
+    fn where_the_backlog_of_all_counts_a_flows_only_packet_is_dropped() {
+        // Twenty flows with a packet each every 20 ms, of which one waits at a time: 20 ms, far above the target.
+        let dropped = |spares| {
+            let mut bench = fq_codel(Params { spares, ..Params::default() }, Limit::Unlimited);
+            for _ in 0..40 {
+                (0..20).for_each(|flow| bench.arrive(flow, 1000));
+                bench.run(20, &[]);
+            }
+            bench.dropped_late.len()
+        };
+        assert_eq!(dropped(Spares::Flow), 0);
+        assert!(dropped(Spares::All) > 0);
     }
 
     #[test]

@@ -31,6 +31,7 @@ crate::settings! {
         /// The number of queues that flows are hashed into; 0 is a queue for each flow.
         queues: u32 = 0, 0..=65536;
     }
+    linux { derandomize = "true", spares = "below-two" }
 }
 
 /// Queues of flows, each under PIE.

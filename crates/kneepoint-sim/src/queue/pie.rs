@@ -22,6 +22,7 @@
 //! target / 2. §4.2 is taken. The allowance for bursts is renewed at updates (§4.4) and at arrivals (Appendix A). A full
 //! packet is the mean one. Above `mark_limit` packets are dropped although they could be marked (§5.1). A packet that finds
 //! no room is dropped whatever p is.
+//! Linux always de-randomizes (`derandomize`), and lets in at a backlog of less than two full packets (`spares`).
 //! Departures: the step beyond `steep_delay` is Linux's, and DOCSIS-PIE's beyond 200 ms (RFC 8034); RFC 8033 has none, nor
 //! has `steep_delay = "1000s"`. No estimate of the departure rate (§4.3), which serves routers without timestamps; always
 //! active, also while the buffer is less than a third full (§5.3); no probability in proportion to a packet's size.
@@ -31,6 +32,16 @@ use super::{Arrival, Backlog, Decision, Departure, Discipline, Facts};
 use crate::law::{Law, pie as law};
 use crate::rng::Rng;
 use crate::units::{Bytes, Span, Time};
+
+crate::choice! {
+    /// The backlog at which an arrival is let in whatever the probability.
+    pub enum Spares {
+        /// Two full packets or less.
+        Two = "two",
+        /// Less than two full packets, as in Linux.
+        BelowTwo = "below-two",
+    }
+}
 
 crate::settings! {
     /// PIE's parameters.
@@ -42,9 +53,12 @@ crate::settings! {
         mark_limit: f64 = 0.1, 0.0..=1.0;
         /// Space drops evenly: none before the probabilities of the arrivals sum to 0.85, one before 8.5.
         derandomize: bool = false;
+        /// The backlog at which an arrival is let in whatever the probability.
+        spares: Spares = Spares::Two;
         /// The queueing delay above which every update adds 0.02 to the probability.
         steep_delay: Span = Span::from_millis(250), Span::ZERO..=Span::from_secs(1000);
     }
+    linux { derandomize = "true", spares = "below-two" }
 }
 
 /// What is left of the probability at an update without delay.
@@ -122,7 +136,10 @@ impl Discipline for Pie {
         Pie {
             interval: params.law.interval,
             law: law::Pie::new(params.law),
-            spared: facts.packet + facts.packet,
+            spared: match params.spares {
+                Spares::Two => facts.packet + facts.packet,
+                Spares::BelowTwo => facts.packet + facts.packet - Bytes(1),
+            },
             ecn: params.ecn,
             mark_limit: params.mark_limit,
             derandomize: params.derandomize,
@@ -238,6 +255,13 @@ mod tests {
         assert!((4755..=5245).contains(&dropped) && marked == 0, "{dropped}");
         assert_eq!(fates(&mut at(plain(), 1.0), &packet(), 2, 100), (0, 0));
         assert_eq!(fates(&mut at(plain(), 1.0), &packet(), 3, 100), (100, 0));
+    }
+
+    #[test]
+    fn linux_spares_one_packet_and_not_two() {
+        let linux = || at(Params { spares: Spares::BelowTwo, ..plain() }, 1.0);
+        assert_eq!(fates(&mut linux(), &packet(), 1, 100), (0, 0));
+        assert_eq!(fates(&mut linux(), &packet(), 2, 100), (100, 0));
     }
 
     #[test]

@@ -72,6 +72,7 @@ crate::settings! {
         /// The mean size of packets; `0b` is a full packet of this network.
         mean_packet: Bytes = Bytes(0), Bytes(0)..=Bytes(65535);
     }
+    linux { gentle = "false", wait = "false", mark_limit = "1" }
     check |params| check_thresholds(params.min_threshold, params.max_threshold)
 }
 

@@ -16,7 +16,7 @@
 //! in the longest queue is dropped itself. Packets that wait move to their queues under the new salt, in order, so that no
 //! flow is reordered.
 //! Departures: turns are of packets, as in the paper; Linux (`sch_sfq`) counts bytes. The paper drops a packet of the
-//! longest queue, here it is the first.
+//! longest queue, here it is the first; Linux drops its last (`drops = "last"`), and the arrival where its queue is among the longest.
 
 use std::collections::VecDeque;
 
@@ -25,6 +25,16 @@ use super::{Arrival, Backlog, Discipline, Facts, Line, Order, Ticket, Waiting};
 use crate::rng::Rng;
 use crate::units::{Span, Time};
 
+crate::choice! {
+    /// Which packet of the longest queue goes where there is no room.
+    pub enum Drops {
+        /// The first; of equally long queues another flow's than the arrival's.
+        First = "first",
+        /// The last, as in Linux; of equally long queues the arrival's.
+        Last = "last",
+    }
+}
+
 crate::settings! {
     /// Stochastic fairness queueing's parameters.
     pub struct Params {
@@ -32,7 +42,10 @@ crate::settings! {
         queues: u32 = 1024, 1..=65536;
         /// How often flows are hashed anew; `0s` is never.
         perturbation: Span = Span::ZERO, Span::ZERO..=Span::from_secs(10000);
+        /// The packet of the longest queue that goes where there is no room.
+        drops: Drops = Drops::First;
     }
+    linux { drops = "last" }
     check |params| match params.perturbation {
         Span(1..=999_999) => Err(format!(
             "perturbation = {}: hashing anew moves every waiting packet; give 1ms or more, or 0s for never",
@@ -50,6 +63,7 @@ pub struct Sfq {
     queues: Vec<(Line, bool)>,
     turns: VecDeque<u32>,
     perturbation: Span,
+    drops: Drops,
     /// Whether flows are to be hashed anew.
     due: bool,
 }
@@ -94,6 +108,7 @@ impl Discipline for Sfq {
             queues: vec![Default::default(); params.queues as usize],
             turns: VecDeque::new(),
             perturbation: params.perturbation,
+            drops: params.drops,
             due: false,
         }
     }
@@ -106,10 +121,18 @@ impl Discipline for Sfq {
         let own = self.places.of(arrival.packet.flow);
         let length =
             |place: &u32| self.queues[*place as usize].0.backlog().packets + u32::from(*place == own);
-        let others = self.turns.iter().filter(|place| **place != own);
-        // The last of equals is the longest: another queue before the arrival's.
-        let longest = std::iter::once(&own).chain(others).max_by_key(|place| length(place)).copied()?;
-        waiting.pop_from(&mut self.queues[longest as usize].0)
+        let others =
+            self.turns.iter().filter(|place| **place != own).max_by_key(|place| length(place)).copied();
+        let lead = others.map_or(i64::MIN, |other| i64::from(length(&other)) - i64::from(length(&own)));
+        match (self.drops, others) {
+            (Drops::First, Some(other)) if lead >= 0 => waiting.pop_from(&mut self.queues[other as usize].0),
+            (Drops::First, _) => waiting.pop_from(&mut self.queues[own as usize].0),
+            (Drops::Last, Some(other)) if lead > 0 => {
+                waiting.pop_last_from(&mut self.queues[other as usize].0)
+            }
+            // The arrival is the last of the longest.
+            (Drops::Last, _) => None,
+        }
     }
 
     fn join(&mut self, ticket: Ticket, waiting: &mut Waiting) {
@@ -197,8 +220,21 @@ mod tests {
     }
 
     #[test]
+    fn in_linux_the_last_packet_of_the_longest_queue_goes_and_the_arrival_among_equals() {
+        let mut bench = sfq(Params { drops: Drops::Last, ..Params::default() }, Limit::Packets(4));
+        for flow in [0, 0, 0, 1, 2] {
+            bench.arrive(flow, 1000);
+        }
+        // The third of flow 0. Then 0 and 0, 1, 2 wait: with another of 1, its queue is as long as that of 0, and it is refused.
+        assert_eq!(bench.pushed_out, [2]);
+        bench.arrive(1, 1000);
+        assert_eq!((bench.pushed_out.as_slice(), bench.refused.as_slice()), (&[2][..], &[5][..]));
+        assert_eq!(flows(&mut bench), [0, 1, 2, 0]);
+    }
+
+    #[test]
     fn hashing_anew_separates_flows_that_collided_and_reorders_none() {
-        let params = Params { queues: 2, perturbation: Span::from_secs(1) };
+        let params = Params { queues: 2, perturbation: Span::from_secs(1), ..Params::default() };
         let mut bench = sfq(params, Limit::Unlimited);
         let mut orders = std::collections::BTreeSet::new();
         for _ in 0..20 {

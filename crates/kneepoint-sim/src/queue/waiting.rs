@@ -128,6 +128,23 @@ impl Waiting {
         Some(ticket)
     }
 
+    /// Takes the last packet off a line.
+    pub fn pop_last_from(&mut self, line: &mut Line) -> Option<Ticket> {
+        let last = line.chain.last;
+        if line.chain.first == last {
+            return self.pop_from(line);
+        }
+        let mut before = line.chain.first;
+        while self.behind[before as usize] != last {
+            before = self.behind[before as usize];
+        }
+        self.behind[before as usize] = NONE;
+        line.chain.last = before;
+        line.backlog.packets -= 1;
+        line.backlog.bytes = line.backlog.bytes - self.slots[last as usize].packet.bytes();
+        Some(Ticket(last))
+    }
+
     /// Takes the first packet that is `wanted` out of the buffer's own line, wherever it stands there.
     pub fn pull(&mut self, wanted: impl Fn(&Packet) -> bool) -> Option<Ticket> {
         let (mut before, mut slot) = (NONE, self.own.first);

@@ -88,7 +88,7 @@ impl Engine<'_> {
         let starts = if kind == Kind::Transfers { setup.starts(group) } else { Vec::new() };
         for (index, (member, pair)) in group.members.iter().zip(&group.pairs).enumerate() {
             let jitter = if kind.listed() { setup.jitters.next().flatten() } else { None };
-            let paths = self.add_paths(&mut setup.routes, *pair, jitter, !options.delayed_ack);
+            let paths = self.add_paths(&mut setup.routes, *pair, jitter, options.answers_at_once());
             let load = member.size.map_or(Load::Endless, Load::Sized);
             let (options, controller, owner) = (&options, &controller, None);
             let task = Task { options, controller, load, paths, group: place as u32, owner };
@@ -130,7 +130,7 @@ impl Engine<'_> {
             let paths = pairs
                 .map(|&pair| {
                     let jitter = setup.jitters.next().flatten();
-                    self.add_paths(&mut setup.routes, pair, jitter, !options.delayed_ack)
+                    self.add_paths(&mut setup.routes, pair, jitter, options.answers_at_once())
                 })
                 .collect();
             self.pools.push(new_pool(paths, Vec::new(), None));

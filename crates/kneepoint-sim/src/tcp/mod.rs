@@ -8,6 +8,7 @@
 mod hint;
 mod info;
 mod options;
+mod patience;
 mod prr;
 mod rack;
 mod receiver;

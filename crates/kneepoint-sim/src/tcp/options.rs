@@ -138,10 +138,19 @@ crate::settings! {
         delayed_ack_timeout: Span = Span::from_millis(100), Span::from_millis(1)..=Span::from_millis(500);
         /// Packets at the start of a transfer that a receiver acknowledges at once all the same (Linux: 16).
         quick_acks: u32 = 0, 0..=1_000_000;
+        /// How long a receiver collects acknowledgements of what is out of order, after three that it sends at once, with `rack`
+        /// (Linux: 1 ms); 0 for none.
+        sack_delay: Span = Span::ZERO, Span::ZERO..=Span::from_millis(500);
+        /// The receiver adapts how long it holds an acknowledgement back to the gaps between segments, and hurries at marks (Linux
+        /// `icsk_ack.ato`).
+        adaptive_ack: bool = false;
         /// How much of its rate a paced sender lets go together, two packets at least; 0 for one at a time.
         burst: Span = Span::ZERO, Span::ZERO..=Span::from_millis(100);
         /// Answer congestion marks (RFC 3168); without marking queues it changes nothing.
         ecn: bool = true;
+        /// A SYN that is sent again asks for no ECN (RFC 3168 §6.1.1.1; Linux `tcp_ecn_fallback`): marking queues drop a SYN, which carries
+        /// no codepoint.
+        ecn_fallback: bool = false;
         /// Open each connection with a SYN, which costs a round trip.
         handshake: bool = false;
         /// Round trips of small packets that opening takes: 1 for TCP, 2 with TLS 1.3, 3 for ns-2's web requests.
@@ -184,6 +193,11 @@ impl Options {
         }
     }
 
+    /// Whether a receiver answers every packet when it arrives.
+    pub fn answers_at_once(&self) -> bool {
+        !self.delayed_ack && self.sack_delay == Span::ZERO
+    }
+
     /// The options of a host.
     pub fn of(host: Host) -> Options {
         match host {
@@ -202,9 +216,13 @@ impl Options {
                 delayed_ack: true,
                 delayed_ack_timeout: Span::from_millis(40),
                 quick_acks: 16,
+                // tcp_comp_sack_delay_ns
+                sack_delay: Span::from_millis(1),
+                adaptive_ack: true,
                 burst: Span::from_millis(1),
                 // Asked for by controllers that need it alone (tcp_ecn = 2).
                 ecn: false,
+                ecn_fallback: true,
                 // TCP_RTO_MIN bounds four times the variance, not the whole timeout.
                 rto_granularity: Span::from_millis(200),
                 rto_estimator: Estimator::Linux,

@@ -4,10 +4,13 @@
 //! RFC 5681 §4.2 (when to acknowledge), RFC 2018 §4 (which blocks: the one just touched, then the most recently
 //! reported others), RFC 2883 (segments that arrive twice, where the sender uses RACK), RFC 3168 §6.1.3 (echo until CWR), RFC 8257 §3.2 (echo each mark), RFC 7323 §4.3 (a delayed acknowledgement echoes the
 //! earliest timestamp it covers).
+//! As Linux 6.12 has it, where the options say so: how long an acknowledgement waits (`patience`), and that those of what is out of order
+//! are collected (`sack_delay`; `tcp_comp_sack_delay_ns`, without its bound of a twentieth of the round trip).
 //! Departure: an acknowledgement of a packet that fills no gap echoes that packet's own timestamp, so that every
 //! acknowledgement measures a round-trip time. By RFC 7323 §4.3 duplicates echo the last segment in order, as ns-2's do by
 //! default (`ts_echo_bugfix_`); by §4.1 senders take no sample from them. Both are options (`echo`).
 
+use super::patience::Patience;
 use super::room::Room;
 use super::segments::SegmentSet;
 use super::{Echo, Options, Recovery};
@@ -18,6 +21,9 @@ use crate::units::{Bytes, Span, Time};
 /// What takes a packet off the path of those that are simply the next.
 const NEWS: Flags =
     Flags::SYN.with(Flags::CE).with(Flags::RATE).with(Flags::CHANGE).with(Flags::DATAGRAM).with(Flags::PROBE);
+
+/// Acknowledgements of what is out of order that are sent at once, before others are collected (`TCP_FASTRETRANS_THRESH`).
+const AT_ONCE: u32 = 3;
 
 /// An acknowledgement to send.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -58,6 +64,10 @@ pub struct Receiver {
     /// Packets in order that are still to be answered at once.
     quick: u32,
     delay: Option<Span>,
+    /// How long an acknowledgement is held back, where that adapts.
+    patience: Option<Box<Patience>>,
+    /// Where acknowledgements of what is out of order are collected: for how long, and how many at this `next` were sent at once.
+    collects: Option<(Span, u32)>,
     /// The room that it offers, where that is limited.
     room: Option<Box<Room>>,
     /// The explicit feedback to echo: the rate of the packet that arrived last, the sum of changes not yet echoed.
@@ -81,6 +91,10 @@ impl Receiver {
             duplicates: options.recovery == Recovery::Rack,
             quick: options.quick_acks,
             delay: options.delayed_ack.then_some(options.delayed_ack_timeout),
+            patience: (options.delayed_ack && options.adaptive_ack)
+                .then(|| Box::new(Patience::new(options.delayed_ack_timeout))),
+            collects: Some((options.sack_delay, 0))
+                .filter(|(delay, _)| *delay > Span::ZERO && options.recovery == Recovery::Rack),
             room: Room::new(options),
             explicit: None,
             held_back: None,
@@ -137,6 +151,9 @@ impl Receiver {
         }
         if packet.flags.has_any(Flags::SYN.with(Flags::PROBE)) {
             let opens = packet.flags.has(Flags::SYN);
+            if let Some(patience) = self.patience.as_mut().filter(|_| opens) {
+                patience.open(now);
+            }
             return Some(self.reply(packet.sent, now, Flags::default().with_if(opens, Flags::SYN)));
         }
         let plain = packet.seq == self.next && self.held.is_empty();
@@ -146,10 +163,14 @@ impl Receiver {
         {
             *in_order = packet.sent;
         }
+        let delay = if packet.seq == self.next { self.delay_now(packet.flags, now) } else { self.delay };
         if plain {
             self.next += 1;
+            if let Some((_, counted)) = &mut self.collects {
+                *counted = 0;
+            }
             self.make_room(packet, now);
-            if let Some(timeout) = self.delay
+            if let Some(timeout) = delay
                 && self.held_back.is_none()
             {
                 if self.quick == 0 {
@@ -161,8 +182,12 @@ impl Receiver {
         } else if self.duplicates && (packet.seq < self.next || self.held.contains(packet.seq)) {
             return Some(self.reply_to_duplicate(packet, now));
         } else {
+            let gap = packet.seq > self.next;
             self.take_in(packet.seq);
             self.make_room(packet, now);
+            if gap && self.collects(packet.sent, now) {
+                return None;
+            }
         }
         let first = self.held_back.take().map_or(packet.sent, |(sent, _)| sent);
         let echoed = if plain { first } else { self.in_order.unwrap_or(packet.sent) };
@@ -179,6 +204,27 @@ impl Receiver {
             let span = top.map_or(0, |top| top + 1 - self.next);
             room.on_data(self.next, (self.held.len(), span), hint.rtt, now);
         }
+    }
+
+    /// How long the acknowledgement of a packet in order may wait.
+    #[inline]
+    fn delay_now(&mut self, flags: Flags, now: Time) -> Option<Span> {
+        let Some(patience) = &mut self.patience else { return self.delay };
+        let hurry = patience.hear(flags, self.marks == Marks::Classic, now);
+        self.quick = self.quick.max(hurry);
+        Some(patience.delay())
+    }
+
+    /// Whether the acknowledgement of a packet out of order waits for others: where three at this `next` were sent at once.
+    fn collects(&mut self, sent: Time, now: Time) -> bool {
+        let Some((delay, counted)) = &mut self.collects else { return false };
+        if *counted < AT_ONCE {
+            *counted += 1;
+            return false;
+        }
+        let until = self.held_back.map_or(now + *delay, |(_, until)| until);
+        self.held_back = Some((sent, until));
+        true
     }
 
     /// Takes in explicit feedback: a rate replaces the one before, changes add up until they are echoed.
@@ -210,12 +256,16 @@ impl Receiver {
     /// The wake-up came: the acknowledgement held back, if it is due.
     pub fn on_wakeup(&mut self, now: Time) -> Option<Reply> {
         let (sent, _) = self.held_back.take_if(|(_, until)| *until <= now)?;
+        if let Some(patience) = self.patience.as_mut().filter(|_| self.held.is_empty()) {
+            patience.missed();
+        }
         Some(self.reply(sent, now, Flags::default()))
     }
 
     /// Files a segment that is not simply the next one.
     fn take_in(&mut self, seq: u32) {
         if seq == self.next {
+            self.collects = self.collects.map(|(delay, _)| (delay, 0));
             self.next = self.held.first_absent(seq + 1);
             self.held.remove_below(self.next);
         } else if seq > self.next {
@@ -273,6 +323,53 @@ fn echoes_in_order(options: &Options) -> bool {
 mod tests {
     use super::*;
     use crate::rng::Rng;
+
+    /// Packets at these milliseconds; the times and numbers of their acknowledgements.
+    fn answers(options: &Options, packets: &[(u64, u32)]) -> Vec<(u64, u32)> {
+        let mut receiver = Receiver::new(options, Marks::Classic);
+        let mut answers = Vec::new();
+        let end = [(10_000, u32::MAX)];
+        for &(milli, seq) in packets.iter().chain(&end) {
+            let now = Span::from_millis(milli).after_start();
+            while receiver.next_wakeup() <= now {
+                let at = receiver.next_wakeup();
+                answers.extend(receiver.on_wakeup(at).map(|reply| (at.0 / 1_000_000, reply.seq)));
+            }
+            if seq < u32::MAX {
+                let packet = Packet::data(0, seq, 1500, Flags::default(), now);
+                answers.extend(receiver.on_data(&packet, now).map(|reply| (milli, reply.seq)));
+            }
+        }
+        answers
+    }
+
+    #[test]
+    fn after_three_at_once_acknowledgements_of_what_is_out_of_order_are_collected() {
+        let options =
+            Options { recovery: Recovery::Rack, sack_delay: Span::from_millis(5), ..Options::default() };
+        let packets =
+            [(0, 0), (10, 2), (11, 3), (12, 4), (13, 5), (15, 6), (17, 7), (20, 8), (21, 1), (30, 10)];
+        // 13 to 17 ms are one; the one of 20 ms goes with the packet that fills the gap.
+        let expected = [(0, 1), (10, 1), (11, 1), (12, 1), (18, 1), (21, 9), (30, 9)];
+        assert_eq!(answers(&options, &packets), expected);
+    }
+
+    #[test]
+    fn a_delay_that_ran_out_doubles_up_to_the_round_trip_and_comes_back_with_segments() {
+        let options = Options { quick_acks: 0, ..Options::of(crate::tcp::Host::Linux) };
+        let mut receiver = Receiver::new(&options, Marks::Classic);
+        let at = |milli: u64| Span::from_millis(milli).after_start();
+        let syn = Packet::data(0, 0, 52, Flags::SYN, at(0));
+        receiver.on_data(&syn, at(0));
+        let mut wait = |seq: u32, milli: u64| {
+            receiver.on_data(&Packet::data(0, seq, 1500, Flags::default(), at(milli)), at(milli));
+            let until = receiver.next_wakeup();
+            receiver.on_wakeup(until);
+            until.since(at(milli)).0 / 1_000_000
+        };
+        // A round trip of 60 ms: 40 ms, then 80 of which 60 are left.
+        assert_eq!([wait(0, 60), wait(1, 200), wait(2, 400)], [40, 60, 60]);
+    }
 
     #[test]
     fn a_duplicate_echoes_its_own_packet_or_the_last_one_in_order() {

@@ -27,6 +27,11 @@ pub struct Axis {
 
 const UNBOUNDED: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
 
+/// Decades beyond which most numbers of a linear axis would lie at its edge.
+const DECADES: f64 = 100.0;
+/// The ends of labels of times and rates.
+const SPREADING: [&str; 5] = [", s", ", ms", ", µs", "bit/s", "packets/s"];
+
 /// Pixels between the smallest positive number of a logarithmic axis and the edge that shows zero.
 const ZERO_ROOM: f64 = 20.0;
 
@@ -39,6 +44,16 @@ impl Axis {
     /// A logarithmic axis.
     pub fn log(label: impl Into<String>) -> Axis {
         Axis { label: label.into(), spacing: Spacing::Log, holds: None, bounds: UNBOUNDED }
+    }
+
+    /// A linear axis, or a logarithmic one where these are times or rates that differ by more than two decades.
+    pub fn spread(label: impl Into<String>, values: impl IntoIterator<Item = f64>) -> Axis {
+        let label = label.into();
+        let finite: Vec<f64> = values.into_iter().filter(|value| value.is_finite()).collect();
+        let (least, greatest) = extremes(finite.iter().copied().filter(|value| *value > 0.0));
+        let is_spreading = SPREADING.iter().any(|end| label.ends_with(end));
+        let wide = greatest > DECADES * least && finite.iter().all(|value| *value >= 0.0);
+        if is_spreading && wide { Axis::log(label) } else { Axis::linear(label) }
     }
 
     /// The same axis, showing at least the range from `least` to `greatest`.
@@ -131,6 +146,17 @@ mod tests {
         assert_eq!(linear_range(&[-3.0, 5.0], true), (-3.0, 5.0));
         assert_eq!(linear_range(&[0.8, 0.8], true), (0.0, 0.8));
         assert_eq!(linear_range(&[], true), (0.0, 1.0));
+    }
+
+    #[test]
+    fn times_and_rates_of_more_than_two_decades_are_spaced_by_powers_of_ten() {
+        let spacing = |label: &str, values: &[f64]| Axis::spread(label, values.iter().copied()).spacing;
+        assert_eq!(spacing("delay, ms", &[0.1, 40.0]), Spacing::Log);
+        assert_eq!(spacing("goodput, Mbit/s", &[0.0, 0.5, 90.0]), Spacing::Log);
+        assert_eq!(spacing("delay, ms", &[1.0, 100.0]), Spacing::Linear, "just two decades");
+        assert_eq!(spacing("delay, ms", &[-1.0, 0.1, 100.0]), Spacing::Linear, "a difference");
+        assert_eq!(spacing("drop ratio, %", &[0.001, 10.0]), Spacing::Linear);
+        assert_eq!(spacing("delay, ms", &[f64::NAN]), Spacing::Linear);
     }
 
     #[test]

@@ -145,9 +145,15 @@ fn arranged<P>(
     let wide = wide.clamp(PANEL.0, PANEL.1);
     let rows = panels.len().div_ceil(columns);
     let high = (SHAPE * wide + paper.added() / rows.max(1) as f64).max(LOWEST);
-    let area = (drawn.frame)(Room { size: (wide + TICKS, high), above: 0.0, below: 0.0, right: 0.0 });
-    let step = area.right - area.left + GAP.0;
-    let width = area.left + step * columns as f64 - GAP.0 + beside + RIGHT;
+    let plot =
+        |inner: f64| (drawn.frame)(Room { size: (inner + TICKS, high), above: 0.0, below: 0.0, right: 0.0 });
+    let stepped = |area: &Frame| area.right - area.left + GAP.0;
+    let whole_width = |area: &Frame| area.left + stepped(area) * columns as f64 - GAP.0 + beside + RIGHT;
+    // The room of the ticks is known now: on paper of a width panels give way, so that letters keep their size.
+    let about = plot(wide);
+    let excess = paper.given().map_or(0.0, |given| whole_width(&about) - given).max(0.0);
+    let area = plot((wide - excess / columns as f64).max(PANEL.0));
+    let (step, width) = (stepped(&area), whole_width(&area));
     let mut whole = Drawing::new(width, 0.0, &chart.title);
     whole.text("quantity", Anchor::Start, (0.0, 11.0), &space::fitted(drawn.names.1, width, 11.5));
     let mut top = NAME;
@@ -248,6 +254,14 @@ mod tests {
         };
         let body = facets(&three).body;
         assert_eq!((body.matches(">80</text>").count(), body.matches(">c</text>").count()), (2, 1), "{body}");
+    }
+
+    #[test]
+    fn panels_fit_the_width_of_a_paper_whatever_their_ticks_take() {
+        for width in [280.0, 320.7, 498.5] {
+            let drawn = Chart::draw(&four(), &Paper::wide(width));
+            assert!((drawn.width - width).abs() < 0.1, "{width}: {}", drawn.width);
+        }
     }
 
     #[test]

@@ -27,6 +27,8 @@ const SCREEN: Sheet = Sheet { margin: 14.0, class: "title", letters: 15.0, line:
 /// A page of a publication has margins, and a caption below the figure.
 const PRINT: Sheet = Sheet { margin: 3.0, class: "heading", letters: 13.0, line: 17.0 };
 const ABOUT_LINE: f64 = 16.0;
+/// Pixels that no eye sees.
+const TOLERANCE: f64 = 0.5;
 
 impl Drawing {
     /// A complete SVG file in the usual size and font.
@@ -54,8 +56,25 @@ impl Drawing {
         )
     }
 
+    /// The height in inches that its file has for a look, where it is more than the look asks for: letters keep their size.
+    pub fn grown(&self, look: &Look) -> Option<f64> {
+        let size = look.size.as_ref()?;
+        let wanted = size.height?.pixels();
+        let height = self.on_paper(size).1;
+        (height > wanted + TOLERANCE).then(|| PointsPerPixel::to_points(height) / 72.0)
+    }
+
     /// The chart laid out for a size on paper, and the attributes that say it.
     fn printed(&self, size: &Size) -> (Drawing, String) {
+        let (whole, height) = self.on_paper(size);
+        let points = |pixels: f64| PointsPerPixel::to_points(pixels);
+        let width = size.width.pixels();
+        let attributes = format!("width=\"{:.2}pt\" height=\"{:.2}pt\"", points(width), points(height));
+        (whole, attributes)
+    }
+
+    /// The chart laid out for a size on paper, and its height there in pixels.
+    fn on_paper(&self, size: &Size) -> (Drawing, f64) {
         let width = size.width.pixels();
         let paper = Paper::wide(width - 2.0 * PRINT.margin);
         let mut whole = self.sheet(&PRINT, paper);
@@ -65,10 +84,11 @@ impl Drawing {
         }
         // A chart that cannot be narrower, as a matrix of numbers, is scaled instead.
         let scale = (width / whole.width).min(1.0);
-        let height = size.height.map_or(whole.height * scale, |height| height.pixels());
-        let points = |pixels: f64| PointsPerPixel::to_points(pixels);
-        let attributes = format!("width=\"{:.2}pt\" height=\"{:.2}pt\"", points(width), points(height));
-        (whole, attributes)
+        let least = whole.height * scale;
+        // A height that panels and legend exceed would scale the letters.
+        let height = size.height.map_or(least, |height| height.pixels());
+        let height = if least > height + TOLERANCE { least } else { height };
+        (whole, height)
     }
 
     /// The chart below its title and above its legend.
@@ -162,6 +182,20 @@ mod tests {
         let four = sheet("Four", &[chart(), chart(), chart(), chart()], 2).file(&look("18x15cm"));
         let view = format!("viewBox=\"0 0 {} {}\"", Pixels(18.0 / 2.54 * 99.0), Pixels(15.0 / 2.54 * 99.0));
         assert!(four.contains(&view), "{view}: {}", four.lines().next().unwrap_or_default());
+    }
+
+    #[test]
+    fn a_height_that_is_too_low_grows_and_letters_keep_their_size() {
+        let (low, fits) = (look("3.3x1in"), look("3.3x2.2in"));
+        let needed = chart().grown(&low).expect("more than an inch");
+        let svg = chart().file(&low);
+        let height = format!("height=\"{:.2}pt\"", 72.0 * needed);
+        assert!(needed > 1.5 && svg.contains(&height), "{needed}: {svg}");
+        assert!(
+            svg.contains(&format!("viewBox=\"0 0 326.7 {}\"", Pixels(72.0 * needed * 11.0 / 8.0))),
+            "{svg}"
+        );
+        assert_eq!((chart().grown(&fits), chart().grown(&look("3.3in"))), (None, None));
     }
 
     #[test]

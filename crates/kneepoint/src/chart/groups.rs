@@ -18,6 +18,8 @@ pub struct Groups {
     pub y: Axis,
     /// Names of the series: the bars of each group.
     pub series: Vec<String>,
+    /// The place of each among all series of a study, of which some are shown: it decides the colour. Empty where all are shown.
+    pub ranks: Vec<usize>,
     /// Groups from left to right.
     pub groups: Vec<Group>,
     /// Horizontal reference lines; vertical ones are ignored.
@@ -83,6 +85,11 @@ impl Chart for Groups {
 }
 
 impl Groups {
+    /// The place of a series that decides its colour.
+    fn rank(&self, place: usize) -> usize {
+        self.ranks.get(place).copied().unwrap_or(place)
+    }
+
     /// The reference lines that bars can be held against.
     pub(super) fn levels(&self) -> Vec<Mark> {
         self.marks.iter().filter(|mark| mark.on_y().is_some()).cloned().collect()
@@ -101,7 +108,8 @@ pub(super) fn draw<'m>(frame: &mut Frame, chart: &Groups, marks: &'m [Mark]) -> 
             if chart.y.shows(bar.mean) {
                 let tip = format!("{}, {name}: {}", group.name, tip_number(bar.mean));
                 let left = first + thick * series as f64;
-                draw_bar(frame, series, bar, (left, thick), &tip);
+                let look = (scheme_class(chart.rank(series)), chart.y.possible(bar.interval()));
+                draw_bar(frame, &look, bar.mean, (left, thick), &tip);
             }
         }
     }
@@ -132,7 +140,12 @@ pub(super) fn name_series(frame: &mut Frame, chart: &Groups, marks: &[&str]) {
     let names: Vec<&str> = chart.series.iter().map(String::as_str).collect();
     let names = if names.len() > 1 { &names[..] } else { &[] };
     frame.draw_key(names, !chart.published.is_empty(), marks, |drawing, place, (x, y)| {
-        drawing.rect(&format!("fill {}", scheme_class(place)), (x + 6.0, y - 6.0), (12.0, 12.0), 2.0);
+        drawing.rect(
+            &format!("fill {}", scheme_class(chart.rank(place))),
+            (x + 6.0, y - 6.0),
+            (12.0, 12.0),
+            2.0,
+        );
     });
 }
 
@@ -146,7 +159,7 @@ fn area(chart: &Groups, paper: &Paper) -> Frame {
 pub(super) fn framed(charts: &[&Groups], up: &Axis, room: Room) -> Frame {
     let upwards = |chart: &&Groups| -> Vec<f64> {
         let bars = chart.groups.iter().flat_map(|group| &group.bars);
-        let ends = bars.flat_map(|bar| [bar.mean, low_end(bar), bar.interval().1]);
+        let ends = bars.flat_map(|bar| [bar.mean, low_end(bar), chart.y.possible(bar.interval()).1]);
         let base = if chart.y.spacing == super::Spacing::Linear { Some(0.0) } else { None };
         let told = chart.published.iter().map(|(_, value)| *value).filter(|value| chart.y.shows(*value));
         ends.chain(chart.marks.iter().filter_map(Mark::on_y)).chain(told).chain(base).collect()
@@ -160,18 +173,20 @@ pub(super) fn framed(charts: &[&Groups], up: &Axis, room: Room) -> Frame {
     Frame { drawing, x, y, left, right, top, bottom, sides: Sides::ALL }
 }
 
-fn draw_bar(frame: &mut Frame, series: usize, bar: &Estimate, (left, thick): (f64, f64), words: &str) {
-    let (zero, end) = (frame.y.at(0.0), frame.y.at(bar.mean));
-    let (low, high) = bar.interval();
+/// Draws a bar of a class with its interval.
+fn draw_bar(
+    frame: &mut Frame,
+    (fill, (low, high)): &(String, (f64, f64)),
+    mean: f64,
+    (left, thick): (f64, f64),
+    words: &str,
+) {
+    let (zero, end) = (frame.y.at(0.0), frame.y.at(mean));
+    let (low, high) = (*low, *high);
     let (low, high, bottom) = (frame.y.at(low).min(frame.bottom), frame.y.at(high), frame.bottom);
     frame.drawing.with_tip(words, |drawing| {
         let (top, height) = (zero.min(end), (zero - end).abs());
-        drawing.rect(
-            &format!("fill {}", scheme_class(series)),
-            (left + 0.5, top),
-            (thick - 1.0, height),
-            1.0,
-        );
+        drawing.rect(&format!("fill {fill}"), (left + 0.5, top), (thick - 1.0, height), 1.0);
         // Too short to be visible.
         if low - high > 2.0 && low <= bottom {
             let middle = left + thick / 2.0;
@@ -225,6 +240,7 @@ mod tests {
             title: "Shares".into(),
             y: Axis::linear("share"),
             series: ["low", "middle", "high"].map(String::from).to_vec(),
+            ranks: Vec::new(),
             groups: names.iter().map(group).collect(),
             marks: vec![Mark::y(1.0, "all")],
             published: Vec::new(),
@@ -242,6 +258,22 @@ mod tests {
         assert_eq!(body.matches(&format!("height=\"{}\"", PLOT / 2.0)).count(), 2);
         assert_eq!(body.matches(&format!("height=\"{}\"", PLOT / 4.0)).count(), 2);
         assert!(body.contains("<title>b, high: 0.2500</title>") && !body.contains("NaN"));
+    }
+
+    #[test]
+    fn an_interval_ends_where_the_quantity_does_and_a_series_has_the_colour_of_its_rank() {
+        let mut chart = shares(&["a"]);
+        chart.groups[0].bars =
+            vec![Estimate { mean: 0.9, half_width: Some(0.5) }, Estimate { mean: 0.2, half_width: None }];
+        (chart.series, chart.ranks) = (vec!["low".into(), "high".into()], vec![3, 1]);
+        chart.y = Axis::linear("share").bounded(0.0, 1.0);
+        let body = groups(&chart).body;
+        let frame = area(&chart, &Paper::default());
+        assert_eq!(frame.y.at(1.0), ABOVE, "the axis ends at one");
+        let whiskers: Vec<&str> = body.lines().filter(|line| line.contains("class=\"whisker\"")).collect();
+        let top = format!("y2=\"{}\"", Pixels(ABOVE));
+        assert!(whiskers[0].contains(&top), "{whiskers:?}");
+        assert_eq!((body.matches("fill s3").count(), body.matches("fill s0").count()), (2, 0), "{body}");
     }
 
     #[test]

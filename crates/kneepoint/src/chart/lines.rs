@@ -35,6 +35,8 @@ pub struct Lines {
 pub struct Line {
     /// Its name in the legend; a single series without a name has no legend.
     pub name: String,
+    /// Its place among all series of a study, of which some are shown: it decides the colour. Without one, that among those shown.
+    pub rank: Option<usize>,
     /// Points in drawing order. NaN leaves a gap.
     pub points: Vec<(f64, Estimate)>,
 }
@@ -43,7 +45,14 @@ impl Line {
     /// A series without confidence intervals: a theory, a trajectory.
     pub fn exact(name: impl Into<String>, points: impl IntoIterator<Item = (f64, f64)>) -> Line {
         let exact = |(x, mean)| (x, Estimate { mean, half_width: None });
-        Line { name: name.into(), points: points.into_iter().map(exact).collect() }
+        Line { name: name.into(), rank: None, points: points.into_iter().map(exact).collect() }
+    }
+}
+
+impl Lines {
+    /// The place of a series that decides its colour.
+    fn rank(&self, place: usize) -> usize {
+        self.series.get(place).and_then(|series| series.rank).unwrap_or(place)
     }
 }
 
@@ -101,9 +110,9 @@ pub(super) fn draw<'c>(frame: &mut Frame, chart: &'c Lines) -> Vec<&'c str> {
     for (place, (x, y)) in chart.published.iter().filter(|(_, point)| in_view(chart, *point)) {
         let at = (frame.x.at(*x), frame.y.at(*y));
         let tip = format!("published: {}", tip_number(*y));
-        frame
-            .drawing
-            .with_tip(&tip, |drawing| diamond(drawing, &format!("told {}", scheme_class(*place)), at));
+        frame.drawing.with_tip(&tip, |drawing| {
+            diamond(drawing, &format!("told {}", scheme_class(chart.rank(*place))), at)
+        });
         taken.push(Space::around(at));
     }
     if chart.series.iter().all(|series| !series.points.iter().any(|point| shown(chart, point))) {
@@ -117,9 +126,10 @@ pub(super) fn name_series(frame: &mut Frame, chart: &Lines, marks: &[&str]) {
     let names: Vec<&str> = chart.series.iter().map(|series| series.name.as_str()).collect();
     let named = if names.iter().all(|name| name.is_empty()) { &[] } else { &names[..] };
     frame.draw_key(named, !chart.published.is_empty(), marks, |drawing, place, (x, y)| {
-        drawing.path(&format!("line {}", scheme_class(place)), [(x, y), (x + 24.0, y)].into_iter(), false);
+        let rank = chart.rank(place);
+        drawing.path(&format!("line {}", scheme_class(rank)), [(x, y), (x + 24.0, y)].into_iter(), false);
         if has_spots(&chart.series[place]) {
-            spot(drawing, place, (x + 12.0, y));
+            spot(drawing, rank, (x + 12.0, y));
         }
     });
 }
@@ -167,7 +177,7 @@ fn has_spots(series: &Line) -> bool {
 }
 
 fn draw_line(frame: &mut Frame, chart: &Lines, place: usize, series: &Line) {
-    let class = format!("line {}", scheme_class(place));
+    let class = format!("line {}", scheme_class(chart.rank(place)));
     for stretch in series.points.split(|point| !shown(chart, point)).filter(|stretch| stretch.len() > 1) {
         let points = stretch.iter().map(|(x, estimate)| (frame.x.at(*x), frame.y.at(estimate.mean)));
         frame.drawing.path(&class, points, false);
@@ -200,7 +210,7 @@ fn draw_intervals(frame: &mut Frame, chart: &Lines, place: usize, series: &Line)
         match stretch {
             [] => {}
             [alone] => {
-                let class = format!("error {}", scheme_class(place));
+                let class = format!("error {}", scheme_class(chart.rank(place)));
                 let (x, low, high) = interval(frame, alone);
                 frame.drawing.line(&class, (x, low), (x, high));
             }
@@ -208,7 +218,11 @@ fn draw_intervals(frame: &mut Frame, chart: &Lines, place: usize, series: &Line)
                 let ends: Vec<_> = several.iter().map(|point| interval(frame, point)).collect();
                 let up = ends.iter().map(|(x, low, _)| (*x, *low));
                 let back = ends.iter().rev().map(|(x, _, high)| (*x, *high));
-                frame.drawing.path(&format!("band {}", scheme_class(place)), up.chain(back), true);
+                frame.drawing.path(
+                    &format!("band {}", scheme_class(chart.rank(place))),
+                    up.chain(back),
+                    true,
+                );
             }
         }
     }
@@ -222,7 +236,7 @@ fn draw_spots(frame: &mut Frame, chart: &Lines, place: usize, series: &Line) -> 
     let mut covered = Vec::new();
     for point in series.points.iter().filter(|point| shown(chart, point)) {
         let at = (frame.x.at(point.0), frame.y.at(point.1.mean));
-        frame.drawing.with_tip(&tip(&series.name, point), |drawing| spot(drawing, place, at));
+        frame.drawing.with_tip(&tip(&series.name, point), |drawing| spot(drawing, chart.rank(place), at));
         covered.push(Space::around(at));
     }
     covered
@@ -253,7 +267,7 @@ mod tests {
             x: Axis::log("bandwidth, bit/s"),
             y: Axis::log("loss"),
             series: vec![
-                Line { name: "pert".into(), points },
+                Line { name: "pert".into(), rank: None, points },
                 Line::exact("theory", [(1e6, 0.01), (1e8, 0.01)]),
             ],
             marks: vec![Mark::y(0.05, "threshold"), Mark::x(3e6, "knee")],

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Scatter plot of two metrics: a labelled dot per scheme with both confidence intervals.
 
+use super::axis::{Axis, Spacing};
 use super::data::{self, Data};
 use super::legend::legend;
 use super::paper::{Chart, Paper};
@@ -36,6 +37,8 @@ impl Dot {
 
 const SIZE: (f64, f64) = (520.0, 330.0);
 const LEFT: f64 = 46.0;
+/// Keeps the first dot of a logarithmic axis off the frame.
+const INSET: f64 = 8.0;
 const RIGHT: f64 = 12.0;
 const ABOVE: f64 = 24.0;
 const BELOW: f64 = 36.0;
@@ -60,6 +63,9 @@ const LETTERS: f64 = 13.0;
 /// More dots than this have their names in the legend rather than beside them.
 const MOST_NAMES: usize = 16;
 
+/// All of it, in percent.
+const WHOLE: f64 = 100.0;
+
 /// The chart: the names of its axes and its dots.
 struct Scatter {
     label: String,
@@ -67,7 +73,7 @@ struct Scatter {
     dots: Vec<Dot>,
 }
 
-/// Draws the dots; x starts at zero, y near the lowest dot.
+/// Draws the dots; x starts at zero unless it is logarithmic, y near the lowest dot.
 pub(in super::super) fn scatter(label: &str, names: (&str, &str), dots: &[Dot]) -> Drawing {
     let names = (names.0.into(), names.1.into());
     Drawing::of(Scatter { label: label.into(), names, dots: dots.to_vec() })
@@ -97,10 +103,20 @@ fn drawn(Scatter { label, names, dots }: &Scatter, (width, height): (f64, f64)) 
     let greatest = dots.iter().map(|dot| dot.y_interval.1).fold(f64::NEG_INFINITY, f64::max);
     let room = ((greatest - least) * 0.15).max(greatest.abs() * 1e-3);
     let rightmost = dots.iter().map(|dot| dot.x_interval.1).fold(0.0, f64::max);
-    let x = Scale::new(from_zero(rightmost * 1.05), (LEFT, width - RIGHT));
+    let across = Axis::spread(names.0.as_str(), dots.iter().map(|dot| dot.x));
+    let x = match across.spacing {
+        Spacing::Linear => Scale::new(from_zero(rightmost * 1.05), (LEFT, width - RIGHT)),
+        // An interval that nearly reaches zero would stretch the axis over decades without data.
+        Spacing::Log => {
+            let ends: Vec<f64> = dots.iter().flat_map(|dot| [dot.x, dot.x_interval.1]).collect();
+            across.scale(&ends, (LEFT + INSET, width - RIGHT), true)
+        }
+    };
     let y = Scale::new((least - room, greatest + room), (bottom, ABOVE));
     let mut drawing = Drawing::new(width, height, label);
-    for (value, tick) in y.ticks(y.rows(5)) {
+    // The room above the greatest share of a whole has no number.
+    let most = if names.1.ends_with('%') && greatest <= WHOLE { WHOLE } else { f64::INFINITY };
+    for (value, tick) in y.ticks(y.rows(5)).into_iter().filter(|(value, _)| *value < most + 1e-9) {
         drawing.line("grid", (LEFT, y.at(value)), (width - RIGHT, y.at(value)));
         drawing.text("tick", Anchor::End, (LEFT - 7.0, y.at(value) + 3.5), &tick);
     }
@@ -120,7 +136,7 @@ fn drawn(Scatter { label, names, dots }: &Scatter, (width, height): (f64, f64)) 
     let mut taken: Vec<Space> = places.iter().map(|place| Space::around(*place)).collect();
     for (dot, (left, top)) in dots.iter().zip(&places) {
         let class = format!("error {}", dot.class);
-        let (west, east) = (x.at(dot.x_interval.0.max(0.0)), x.at(dot.x_interval.1));
+        let (west, east) = (x.at(dot.x_interval.0.max(0.0)).max(LEFT), x.at(dot.x_interval.1));
         let (north, south) = (y.at(dot.y_interval.1), y.at(dot.y_interval.0));
         drawing.line(&class, (west, *top), (east, *top));
         drawing.line(&class, (*left, north), (*left, south));
@@ -223,5 +239,16 @@ mod tests {
         let body = scatter("", ("x", "y"), &grey.collect::<Vec<_>>()).body;
         assert!(body.contains(">case 15</text>") && !body.contains(">case 16</text>"), "{body}");
         assert!(body.contains(">24 more</text>"));
+    }
+
+    #[test]
+    fn there_is_no_number_above_a_whole_and_delays_of_three_decades_have_powers_of_ten() {
+        let shares = [dot("a", 8.0, 99.965), dot("b", 17.0, 100.0)];
+        let body = scatter("", ("delay, ms", "utilization, %"), &shares).body;
+        assert!(body.contains(">100.00</text>") && !body.contains(">100.01</text>"), "{body}");
+        let wide = [dot("a", 0.1, 99.0), dot("b", 90.0, 100.0)];
+        let log = scatter("", ("delay, ms", "utilization, %"), &wide).body;
+        assert!([">0.1</text>", ">1</text>", ">10</text>"].iter().all(|tick| log.contains(tick)), "{log}");
+        assert!(!log.contains("NaN"), "{log}");
     }
 }

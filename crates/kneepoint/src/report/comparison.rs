@@ -17,9 +17,10 @@ use std::collections::BTreeMap;
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::document::{Block, Column, Document, Layout, Prose, Section, Shown, Table, TableLine};
+use super::document::{Block, Column, Document, Figure, Layout, Prose, Section, Shown, Table, TableLine};
 use super::grid::{Breakdown, Grid, marks, measured};
-use super::verdict::{of_transfers, verdict};
+use super::transfers::Group;
+use super::verdict::{leading, of_transfers, verdict};
 use super::{
     Comparison, Factor, PARTS, SchemeResult, figure, figures, loads, manifest, parts, pivot, shares,
     transfers,
@@ -39,14 +40,19 @@ pub fn with_figure(comparison: &Comparison, wish: &FigureSpec) -> Document {
     let several = comparison.schemes.len() > 1;
     let varied = figure::block(comparison, wish);
     let bare = varied.is_none();
-    let mut sections = vec![Section::new("", introduction(comparison, varied))];
+    let leading = leading(comparison);
+    let mut sections = vec![Section::new("", introduction(comparison, varied, leading.as_ref()))];
     sections.push(Section::new("Headline metrics", headline(comparison)));
     sections.extend(pivot::aside(comparison, loads::sections(comparison)));
-    sections.extend(pivot::aside(comparison, transfers::sections(comparison, of_transfers)));
+    let short = transfers::sections(comparison, leading.as_ref().filter(|_| bare), of_transfers);
+    sections.extend(pivot::aside(comparison, short));
     if several || !bare {
         sections.extend(charts("Over time", over_time(comparison)));
     }
     if several {
+        if bare && leading.is_some() {
+            sections.extend(charts("Utilization, delay and queue", of_the_bottleneck(comparison)));
+        }
         // Bars of many cases would show again what the figure shows.
         let bars = if bare { figures::metrics(comparison) } else { Vec::new() };
         sections.extend(charts("Metric by metric", vec![Block::Figures(Layout::Grid, bars)]));
@@ -67,21 +73,30 @@ pub fn with_figure(comparison: &Comparison, wish: &FigureSpec) -> Document {
     Document { title: comparison.title.clone(), about: verdict(comparison), sections }
 }
 
-/// The setting, and the picture that shows the verdict: what varies, the knee, or the course of a run that is compared with none.
-fn introduction(comparison: &Comparison, varied: Option<Block>) -> Vec<Block> {
-    let picture = match (varied, comparison.schemes.len()) {
-        (Some(varied), _) => vec![varied],
-        (None, 0 | 1) => over_time(comparison),
-        (None, _) => {
-            let figures = figures::knee(comparison).into_iter().chain(figures::distribution(comparison));
-            vec![
-                key(comparison, 0..comparison.schemes.len()),
-                Block::Figures(Layout::Halves, figures.collect()),
-            ]
-        }
+/// The setting, and the picture that shows the verdict: what varies, the times of short transfers, the knee, or the course of a run that
+/// is compared with none.
+fn introduction(comparison: &Comparison, varied: Option<Block>, leading: Option<&Group>) -> Vec<Block> {
+    let picture = match (varied, comparison.schemes.len(), leading) {
+        (Some(varied), ..) => vec![varied],
+        (None, 0 | 1, _) => over_time(comparison),
+        (None, _, Some(group)) => keyed(comparison, group.first_figures()),
+        (None, _, None) => of_the_bottleneck(comparison),
     };
     let shown = has_figures(&picture).then(|| Block::pages(picture));
     std::iter::once(Block::prose(setting(comparison))).chain(shown).collect()
+}
+
+/// The knee, and the distribution of the queue.
+fn of_the_bottleneck(comparison: &Comparison) -> Vec<Block> {
+    keyed(
+        comparison,
+        figures::knee(comparison).into_iter().chain(figures::distribution(comparison)).collect(),
+    )
+}
+
+/// Figures of all schemes below the key of their colours.
+fn keyed(comparison: &Comparison, figures: Vec<Figure>) -> Vec<Block> {
+    vec![key(comparison, 0..comparison.schemes.len()), Block::Figures(Layout::Halves, figures)]
 }
 
 /// The first run of each scheme over time, and how to read it.
@@ -130,6 +145,9 @@ fn setting(comparison: &Comparison) -> String {
     format!("{design}{place}{}{short}", comparison.caption())
 }
 
+/// Said in place of a table that would have no column.
+const ALIKE: &str = "The schemes do not differ in any measured quantity.";
+
 /// Packets that a window needs for averages over it to mean anything.
 const LEAST_SERVED: f64 = 100.0;
 
@@ -141,8 +159,11 @@ fn headline(comparison: &Comparison) -> Vec<Block> {
     let [terminal, pages] = ["*", "Bold:"].map(|best| marks(&cells, best).map(Block::prose));
     let told = Block::Pages { blocks: pages.into_iter().collect(), terminal: terminal.into_iter().collect() };
     let notes = comparison.manifest.notes.iter().map(Block::prose);
-    let blocks: Vec<Block> =
-        std::iter::once(Block::Table(table)).chain(grid.constants().map(Block::prose)).collect();
+    let shown = match grid.metrics.is_empty() && grid.lines.len() > 1 {
+        true => Block::prose(ALIKE),
+        false => Block::Table(table),
+    };
+    let blocks: Vec<Block> = std::iter::once(shown).chain(grid.constants().map(Block::prose)).collect();
     let rows = match pivot::blocks(comparison, &grid) {
         Some(brief) => vec![Block::Pages { blocks, terminal: brief }],
         None => blocks,
@@ -300,6 +321,16 @@ mod tests {
     #[test]
     fn equal_comparisons_make_equal_bytes() {
         assert_eq!(render(&example::comparison()), render(&example::comparison()));
+    }
+
+    #[test]
+    fn schemes_without_a_difference_are_said_to_have_none_and_have_no_table_without_columns() {
+        let mut comparison = example::comparison();
+        comparison.schemes[1].runs = comparison.schemes[0].runs.clone();
+        let shown = text::render(&document(&comparison));
+        assert!(shown.contains("The schemes do not differ in any measured quantity."), "{shown}");
+        let table = headline(&comparison).into_iter().any(|block| matches!(block, Block::Table(_)));
+        assert!(!table, "{shown}");
     }
 
     #[test]

@@ -155,17 +155,22 @@ fn pair(one: usize, other: usize) -> (usize, usize) {
     (one.min(other), one.max(other))
 }
 
-/// The quantity of two cases in the runs of the seeds that both have.
+/// The runs of two cases with the seeds that both have.
+pub(super) fn twins<'r>(
+    one: &'r SchemeResult,
+    other: &'r SchemeResult,
+) -> Vec<(&'r RunResult, &'r RunResult)> {
+    let twin = |run: &'r RunResult| Some((run, other.runs.iter().find(|rival| rival.seed == run.seed)?));
+    one.runs.iter().filter_map(twin).collect()
+}
+
+/// The quantity of two cases in these runs.
 pub(super) fn paired(
     one: &SchemeResult,
     other: &SchemeResult,
     quantity: &dyn Fn(&RunResult) -> f64,
 ) -> Vec<(f64, f64)> {
-    let both = |run: &RunResult| {
-        let rival = other.runs.iter().find(|rival| rival.seed == run.seed)?;
-        Some((quantity(run), quantity(rival)))
-    };
-    one.runs.iter().filter_map(both).collect()
+    twins(one, other).into_iter().map(|(own, rival)| (quantity(own), quantity(rival))).collect()
 }
 
 /// Two cases in a quantity, the first minus the other, before any correction.

@@ -57,6 +57,15 @@ impl Factor {
         self.levels.iter().all(|level| level.number.is_some())
     }
 
+    /// The level that a scenario means by a value, whatever unit it is written in.
+    pub(super) fn level_of(&self, written: &str) -> Option<usize> {
+        let same = |level: &Level| {
+            let read = Quantity::all(&[&level.text, written]);
+            level.text == written || read.is_some_and(|both| both[0] == both[1])
+        };
+        self.levels.iter().position(same)
+    }
+
     /// A level in a file.
     pub fn cell(&self, level: usize) -> Cell {
         let Level { text, number } = &self.levels[level];

@@ -8,7 +8,7 @@ use super::document::{Shown, Standing};
 use super::{Comparison, SchemeResult};
 use crate::measure::{Subject, headlines};
 use crate::metric::Metric;
-use crate::table::{Estimate, Labels, value};
+use crate::table::{Estimate, Labels, Row, value};
 
 /// The headline metrics: one column per metric that is defined for some scheme, one line per scheme.
 pub(super) struct Grid {
@@ -81,23 +81,29 @@ pub(super) struct Measured {
     pub(super) labels: Labels,
     /// Each metric of the subject, over the runs where it is defined.
     pub(super) estimates: Vec<(&'static Metric, Estimate)>,
+    /// The runs that have it, and all runs.
+    seen: (usize, usize),
 }
 
 /// All links, groups or classes of a scheme, in order of appearance.
 pub(super) fn measured(scheme: &SchemeResult, subject: Subject) -> Vec<Measured> {
-    let mut all: Vec<(Labels, Vec<&crate::table::Row>)> = Vec::new();
+    let mut all: Vec<(Labels, Vec<&Row>)> = Vec::new();
+    let runs = scheme.distinct().len();
     for row in scheme.distinct().iter().flat_map(|run| &run.rows).filter(|row| subject.has(row)) {
         match all.iter_mut().find(|(labels, _)| *labels == row.labels) {
             Some((_, rows)) => rows.push(row),
             None => all.push((row.labels.clone(), vec![row])),
         }
     }
-    let over = |(labels, rows): (Labels, Vec<&crate::table::Row>)| {
+    let over = |(labels, rows): (Labels, Vec<&Row>)| {
         let estimate = |metric: &'static Metric| {
             let values = rows.iter().map(|row| row.value(&metric.key)).filter(|value| value.is_finite());
+            let without = if metric.tally { runs.saturating_sub(rows.len()) } else { 0 };
+            let values = values.chain(std::iter::repeat_n(0.0, without));
             (metric, Estimate::of(&values.collect::<Vec<_>>()))
         };
-        Measured { labels, estimates: subject.metrics().iter().map(estimate).collect() }
+        let estimates = subject.metrics().iter().map(estimate).collect();
+        Measured { labels, estimates, seen: (rows.len(), runs) }
     };
     all.into_iter().map(over).collect()
 }
@@ -108,8 +114,15 @@ impl Measured {
         self.estimates.iter().find(|(metric, _)| metric.key == key).map(|(_, estimate)| *estimate)
     }
 
-    /// Its name for people: a group with its congestion control, a class with its sizes.
+    /// Its name for people: a group with its congestion control, a class with its sizes, and in how many runs it was, if not in all.
     pub(super) fn name(&self, scheme: &SchemeResult) -> String {
+        match self.seen {
+            (seen, runs) if seen < runs => format!("{} (in {seen} of {runs} runs)", self.plain_name(scheme)),
+            _ => self.plain_name(scheme),
+        }
+    }
+
+    fn plain_name(&self, scheme: &SchemeResult) -> String {
         let label = |axis: &str| self.labels.get(axis).map(String::as_str);
         let named = |group: &str| match scheme.controls.get(group) {
             Some(control) => format!("{group} ({control})"),
@@ -264,5 +277,28 @@ impl Comparison {
         } else {
             format!("One run, {list}: no confidence interval.")
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::example;
+    use super::*;
+
+    #[test]
+    fn a_class_that_a_seed_lacks_counts_nothing_there_and_says_in_how_many_runs_it_was() {
+        let mut comparison = example::comparison();
+        for run in comparison.schemes[0].runs.iter_mut().filter(|run| run.seed > 1) {
+            let row = Row::new([("group", "web".into()), ("class", "1MB".into())]);
+            run.rows
+                .push(row.with("completions", 3.0).with("completion_time_p50_ms", 10.0 * run.seed as f64));
+        }
+        let scheme = &comparison.schemes[0];
+        let classes = measured(scheme, Subject::Class);
+        let [class] = &classes[..] else { panic!("{} classes", classes.len()) };
+        let mean = |key| class.estimate(key).unwrap().mean;
+        assert_eq!((mean("completions"), mean("completion_time_p50_ms")), (2.0, 25.0));
+        assert_eq!(class.name(scheme), "web, from 1MB (in 2 of 3 runs)");
+        assert_eq!(measured(scheme, Subject::Group)[0].name(scheme), "forward (reno)");
     }
 }

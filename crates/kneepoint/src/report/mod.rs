@@ -27,6 +27,7 @@ mod pivot;
 pub mod playback;
 pub mod predictions;
 pub mod reading;
+pub mod recording;
 pub mod reproduction;
 mod shares;
 pub mod tables;
@@ -106,7 +107,12 @@ crate::keys! {
 impl SchemeResult {
     /// The estimate of a metric of the whole run.
     pub fn estimate(&self, metric: &str) -> Estimate {
-        Estimate::of(&self.distinct().iter().map(|run| value(&run.rows, metric, &[])).collect::<Vec<_>>())
+        self.estimate_of(&|run| value(&run.rows, metric, &[]))
+    }
+
+    /// The estimate of a quantity of its runs.
+    fn estimate_of(&self, quantity: &dyn Fn(&RunResult) -> f64) -> Estimate {
+        Estimate::of(&self.distinct().iter().map(quantity).collect::<Vec<_>>())
     }
 
     /// The runs to estimate from: a single one where all seeds gave the same run, since several equal numbers say nothing of how

@@ -82,6 +82,9 @@ pub(super) fn blocks(comparison: &Comparison, grid: &Grid) -> Option<Vec<Block>>
         return None;
     }
     let telling = telling(grid);
+    if telling.is_empty() {
+        return None;
+    }
     let (tables, slice) = match Pivot::of(comparison, grid, &telling) {
         Some(pivot) => (pivot.tables(&telling), pivot.slice()),
         None => (vec![brief(comparison, grid, &telling)], None),

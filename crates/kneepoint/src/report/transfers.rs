@@ -2,6 +2,7 @@
 //! Short transfers beside long ones: which scheme gives them the best times, and at what cost to the long ones.
 
 use super::document::{Block, Column, Figure, Layout, Prose, Section, Shown, Table, TableLine};
+use super::figures::metric_bars;
 use super::grid::measured;
 use super::{Comparison, RunResult, SchemeResult};
 use crate::chart::{Axis, Dot, Line, Lines, lines, scatter};
@@ -19,12 +20,21 @@ pub(super) struct Group<'c> {
     pub(super) time: &'static Metric,
 }
 
-/// The sections about groups of short transfers, each with its verdict.
+/// The sections about groups of short transfers, each with its verdict; what the report says and shows of the leading group at its
+/// beginning is not repeated.
 pub(super) fn sections<'c>(
     comparison: &'c Comparison,
+    leading: Option<&Group>,
     verdict: impl Fn(&'c Comparison, Group<'c>) -> Prose,
 ) -> Vec<Section> {
-    groups(comparison).into_iter().map(|group| group.section(verdict(comparison, group.clone()))).collect()
+    let section = |group: Group<'c>| match leading {
+        Some(first) if first.name == group.name => group.section(Prose::default(), group.by_sizes()),
+        _ => {
+            let figures = group.first_figures().into_iter().chain(group.by_sizes()).collect();
+            group.section(verdict(comparison, group.clone()), figures)
+        }
+    };
+    groups(comparison).into_iter().map(section).collect()
 }
 
 /// A metric of groups.
@@ -65,25 +75,48 @@ fn long_goodput(scheme: &SchemeResult) -> Estimate {
 }
 
 impl Group<'_> {
-    fn section(&self, verdict: Prose) -> Section {
-        let slowdowns =
-            [("slowdown_p50", "Median slowdown"), ("slowdown_p99", "99th percentile of slowdown")];
-        let by_size = slowdowns.into_iter().map(|(key, title)| self.by_size(key, title));
-        let figures = [self.distribution()].into_iter().chain(by_size).chain([self.map()]);
-        let figures: Vec<Figure> = figures.flatten().collect();
+    fn section(&self, verdict: Prose, figures: Vec<Figure>) -> Section {
         let answer = Some(verdict).filter(|told| *told != Prose::default()).map(Block::Prose);
         let mut blocks: Vec<Block> = answer.into_iter().chain([Block::Table(self.table())]).collect();
-        blocks.push(Block::pages(vec![Block::Figures(Layout::Halves, figures)]));
+        if !figures.is_empty() {
+            blocks.push(Block::pages(vec![Block::Figures(Layout::Halves, figures)]));
+        }
         Section::new(format!("Transfers of {}", self.name), blocks)
+    }
+
+    /// The time that decides against what it may cost, or by itself, and the distribution of all times.
+    pub(super) fn first_figures(&self) -> Vec<Figure> {
+        self.map()
+            .or_else(|| metric_bars(self.comparison, self.time, &|run| self.of(run, &self.time.key)))
+            .into_iter()
+            .chain(self.distribution())
+            .collect()
+    }
+
+    /// Slowdowns by the sizes of transfers.
+    fn by_sizes(&self) -> Vec<Figure> {
+        let slowdowns =
+            [("slowdown_p50", "Median slowdown"), ("slowdown_p99", "99th percentile of slowdown")];
+        slowdowns.into_iter().filter_map(|(key, title)| self.by_size(key, title)).collect()
     }
 
     fn estimate(&self, scheme: &SchemeResult, key: &str) -> Estimate {
         Estimate::of(&scheme.runs.iter().map(|run| of(run, &self.name, key)).collect::<Vec<_>>())
     }
 
-    /// The time that counts, in a run.
-    pub(super) fn time_of(&self, run: &RunResult) -> f64 {
-        of(run, &self.name, &self.time.key)
+    /// One of its metrics in a run.
+    pub(super) fn of(&self, run: &RunResult, key: &str) -> f64 {
+        of(run, &self.name, key)
+    }
+
+    /// The time of late transfers.
+    pub(super) fn late(&self) -> Option<&'static Metric> {
+        metric("completion_time_p95_ms")
+    }
+
+    /// The time that counts as figures name it.
+    pub(super) fn expression(&self) -> String {
+        format!("{}[group={}]", self.time.key, self.name)
     }
 
     /// Times, counts, and the goodput of the long transfers beside them; a line per scheme.
@@ -175,7 +208,7 @@ impl Group<'_> {
             // A class that only later seeds have seen is behind all others.
             let mut points: Vec<(f64, Estimate)> = own.filter_map(point).collect();
             points.sort_by(|one, other| one.0.total_cmp(&other.0));
-            Line { name: scheme.scheme.clone(), points }
+            Line { name: scheme.scheme.clone(), rank: None, points }
         };
         let series: Vec<Line> = self.comparison.schemes.iter().map(series).collect();
         let title = format!("{title} of {} by size", self.name);
@@ -281,7 +314,7 @@ mod tests {
     #[test]
     fn a_group_of_short_transfers_has_a_table_and_two_figures() {
         let comparison = comparison(10.0);
-        let sections = sections(&comparison, of_transfers);
+        let sections = sections(&comparison, None, of_transfers);
         let [section] = &sections[..] else { panic!("{} sections", sections.len()) };
         let [_, Block::Table(table), Block::Pages { blocks, .. }] = &section.blocks[..] else { panic!() };
         let titles: Vec<&str> = table.columns.iter().map(|column| column.title.as_str()).collect();
@@ -295,7 +328,35 @@ mod tests {
     }
 
     #[test]
+    fn the_first_picture_shows_what_the_verdict_is_about_and_neither_is_repeated() {
+        let mut comparison = comparison(10.0);
+        for (place, scheme) in comparison.schemes.iter_mut().enumerate() {
+            for run in &mut scheme.runs {
+                let late = (20.0 + 0.1 * run.seed as f64) * (1.0 + place as f64);
+                let whole = run.rows.iter_mut().find(|row| row.labels.is_empty()).unwrap();
+                *whole = std::mem::replace(whole, Row::new([])).with("queueing_delay_p99_ms", late);
+            }
+        }
+        let document = super::super::comparison::document(&comparison);
+        let about = document.about.plain();
+        assert!(about.contains("shorter median page load time"), "{about}");
+        assert!(
+            about.contains("at 10 % less goodput of long transfers and")
+                && about.contains("more queueing delay at the 99th percentile."),
+            "{about}"
+        );
+        let first = |block: &Block| block.figures().first().map(|figure| figure.name.clone());
+        let lead = document.sections[0].blocks.iter().find_map(first);
+        assert_eq!(lead.as_deref(), Some("long_against_web"));
+        let names: Vec<String> = document.figures().iter().map(|figure| figure.name.clone()).collect();
+        let distinct: std::collections::BTreeSet<&String> = names.iter().collect();
+        assert_eq!(distinct.len(), names.len(), "{names:?}");
+        let page = super::super::format::markdown::render(&document);
+        assert_eq!(page.matches("shorter median page load time").count(), 1, "{page}");
+    }
+
+    #[test]
     fn a_comparison_of_long_transfers_alone_has_none() {
-        assert!(sections(&example::comparison(), of_transfers).is_empty());
+        assert!(sections(&example::comparison(), None, of_transfers).is_empty());
     }
 }

@@ -5,7 +5,7 @@
 //! two rivals           pie has 31 % less queueing delay than droptail (12.3 ms against 17.9 ms, 10 seeds, p < 0.001), at 0.4 % less
 //!                      utilization.
 //! several              pie has the least queueing delay of 4: 12.3 ms, 31 % less than codel, the next (17.9 ms, …).
-//! several conditions   pie has the least queueing delay at 7 of 9 combinations of buffer and RTT, …
+//! several conditions   pie has the least queueing delay at 7 of 9 combinations of buffer and RTT (all but RTT 20 ms with …), …
 //! conditions alone     From RTT 20 ms to RTT 320 ms, queueing delay falls from 12.3 ms to 4.1 ms, …
 //! one case             Queueing delay is 12.3 ± 0.4 ms, …
 //! ```
@@ -13,6 +13,7 @@
 //! Probabilities are those of [contests](super::contest). A relative difference is a part of the mean of the rival behind `than`.
 
 mod gauge;
+mod places;
 mod varied;
 
 use super::contest::{Contest, Judgement, contrast, paired};
@@ -25,23 +26,42 @@ use gauge::Gauge;
 
 /// The sentence; empty where nothing is known.
 pub fn verdict(comparison: &Comparison) -> Prose {
+    if let Some(group) = Gauge::leading(comparison).filter(|_| !comparison.contests().is_empty()) {
+        return of_transfers(comparison, group);
+    }
     let gauges = Gauge::all(comparison);
-    let Some((first, others)) = gauges.split_first() else { return Prose::default() };
+    let Some(first) = gauges.first() else { return Prose::default() };
     match (comparison.contests().as_slice(), comparison.schemes.as_slice()) {
         ([], [one]) => varied::alone(one, &gauges),
         ([], _) => varied::ranges(comparison, &gauges),
-        ([one], _) => told(comparison, one, first, others),
-        (several, _) => varied::tally(comparison, several, first, others),
+        (contests, _) => judged(comparison, contests, first, &Gauge::costs(comparison)),
     }
+}
+
+/// The quantity that the sentence is about first, as figures name it.
+pub(super) fn subject(comparison: &Comparison) -> Option<String> {
+    Gauge::all(comparison).into_iter().next().map(|gauge| gauge.key)
+}
+
+/// The group of short transfers that the sentence is about, where it is about one.
+pub(super) fn leading(comparison: &Comparison) -> Option<Group<'_>> {
+    Gauge::leading(comparison).filter(|_| !comparison.contests().is_empty())
 }
 
 /// The sentence about the short transfers of a group.
 pub(super) fn of_transfers<'c>(comparison: &'c Comparison, group: Group<'c>) -> Prose {
-    let [time, long] = Gauge::of_transfers(group);
+    let costs = Gauge::costs_of_transfers(comparison, &group);
     match comparison.contests().as_slice() {
         [] => Prose::default(),
-        [one] => told(comparison, one, &time, &[long]),
-        several => varied::tally(comparison, several, &time, &[long]),
+        contests => judged(comparison, contests, &Gauge::of_transfers(&group), &costs),
+    }
+}
+
+/// Rivals under one condition, or under several.
+fn judged(comparison: &Comparison, contests: &[Contest], gauge: &Gauge, costs: &[Gauge]) -> Prose {
+    match contests {
+        [one] => told(comparison, one, gauge, costs),
+        several => varied::tally(comparison, several, gauge, costs),
     }
 }
 
@@ -167,26 +187,45 @@ impl Telling<'_> {
         }
     }
 
-    /// `, at 0.4 % less utilization`: of the first quantity that is worse than the rival's, or that it costs nothing.
+    /// `, at 0.4 % less utilization`: the quantities that are worse than the rival's, or that it costs nothing.
     fn cost(&self, best: usize, rival: usize) -> String {
         let schemes = [best, rival].map(|rank| &self.comparison.schemes[rank]);
-        let mut equal = None;
-        for gauge in self.others {
+        costs(self.others, |gauge| {
             let difference = Difference::of(gauge, schemes);
             match difference.better(gauge) {
-                Some(false) => return format!(", at {}", gauge.compared(difference.one, difference.other)),
-                Some(true) => {}
-                None => equal = equal.or(Some(gauge)),
+                Some(false) => Cost::Paid(gauge.compared(difference.one, difference.other)),
+                Some(true) => Cost::Gain,
+                None => Cost::None,
             }
+        })
+    }
+}
+
+/// What the best costs in another quantity.
+enum Cost {
+    /// So much, in words.
+    Paid(String),
+    /// It is better in it, too.
+    Gain,
+    /// Nothing that can be told apart.
+    None,
+}
+
+/// The costs in several quantities in words: those that are paid, or that there are none.
+fn costs(gauges: &[Gauge], of: impl Fn(&Gauge) -> Cost) -> String {
+    let all: Vec<Cost> = gauges.iter().map(of).collect();
+    let paid =
+        all.iter().filter_map(|cost| if let Cost::Paid(words) = cost { Some(words.clone()) } else { None });
+    let paid: Vec<String> = paid.take(MOST_COSTS).collect();
+    let equal = gauges.iter().zip(&all).find(|(_, cost)| matches!(cost, Cost::None));
+    match (paid.as_slice(), equal) {
+        ([], _) if gauges.is_empty() => String::new(),
+        ([], Some((gauge, _))) => format!(", at no distinguishable cost in {}", gauge.name),
+        ([], None) => {
+            let names: Vec<String> = gauges.iter().map(|gauge| gauge.name.clone()).collect();
+            format!(", and is better in {}, too", joined(&names))
         }
-        match (equal, self.others) {
-            (_, []) => String::new(),
-            (Some(gauge), _) => format!(", at no distinguishable cost in {}", gauge.name),
-            (None, others) => {
-                let names: Vec<String> = others.iter().map(|gauge| gauge.name.clone()).collect();
-                format!(", and is better in {}, too", joined(&names))
-            }
-        }
+        (paid, _) => format!(", at {}", joined(paid)),
     }
 }
 
@@ -217,6 +256,8 @@ impl Difference {
 
 /// More rivals are counted instead of named.
 const MOST_NAMED: usize = 4;
+/// Further costs are in the tables.
+const MOST_COSTS: usize = 2;
 /// Smaller relative differences are not worth a word.
 const LEAST: f64 = 5e-4;
 

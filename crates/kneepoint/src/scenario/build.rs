@@ -4,6 +4,7 @@
 use super::choose::{Family, Precedence, choose, choose_from, choose_in};
 use super::extensions::Extensions;
 use super::host;
+use super::queues;
 use super::reader::{Shape, section, settings};
 use super::sections::{Head, Run};
 use super::topology::{self, Laid, Site, Wish};
@@ -32,9 +33,12 @@ pub(super) fn build(root: &Table, extensions: &Extensions, faults: &mut Faults) 
     let run: Run =
         settings(&section(root, "run", faults), Shape { place: "[run]", ..Shape::default() }, faults);
     let tcp = host::options(&section(root, "tcp", faults), "[tcp]", tcp::Options::default(), faults);
-    let queue: queue::Config = discipline(root, "queue", extensions, faults).unwrap_or_default();
-    let reverse_queue: queue::Config =
-        discipline(root, "reverse_queue", extensions, faults).unwrap_or_default();
+    let queue_defaults = head.queues.defaults();
+    let mut queue_of = |key: &str| -> queue::Config {
+        let read = |node| queues::discipline(node, &queue_defaults, &format!("[{key}]"), extensions, faults);
+        root.get(key).and_then(read).unwrap_or_default()
+    };
+    let (queue, reverse_queue) = (queue_of("queue"), queue_of("reverse_queue"));
     let feedback = discipline(root, "feedback", extensions, faults).unwrap_or_default();
     let loss = discipline(root, "loss", extensions, faults).unwrap_or_default();
     let capacity = discipline(root, "capacity", extensions, faults).unwrap_or_default();
@@ -47,6 +51,7 @@ pub(super) fn build(root: &Table, extensions: &Extensions, faults: &mut Faults) 
         extensions,
         queue,
         reverse_queue,
+        queue_defaults,
         feedback,
         loss,
         capacity,

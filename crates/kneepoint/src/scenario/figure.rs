@@ -16,6 +16,9 @@ crate::choice! {
     }
 }
 
+/// The word for no small multiples on a command line; in a scenario it is that for an empty list.
+pub const NO_FACET: &str = "none";
+
 /// Axes of small multiples: their columns, and their rows.
 pub const MOST_FACETS: usize = 2;
 
@@ -36,7 +39,9 @@ crate::settings! {
         facet: Names = Names::default();
         /// Metrics, or expressions of them as in claims, each in a panel of its own: `drop_ratio[group=web]`. Without any, the most telling.
         panels: Names = Names::default();
-        /// Metrics whose panels are divided by powers of ten.
+        /// How the numbers of the panels are divided; `auto` is by powers of ten for times and rates of more than two decades.
+        panel_scale: Scale = Scale::Auto;
+        /// Metrics whose panels are divided by powers of ten, whatever `panel_scale` says.
         log_panels: Names = Names::default();
         /// Only what has these labels, as in `judge=queue`.
         only: Names = Names::default();

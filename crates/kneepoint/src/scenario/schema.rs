@@ -200,29 +200,53 @@ fn property(field: &Field) -> Value {
     if let [one] = field.json {
         value["type"] = json!(one);
     }
+    let default = field.default();
+    let word = word(field, &default, range.as_deref());
+    if field.kind == "number" || word.is_some() && !field.json.contains(&"string") {
+        value["type"] = json!(field.json.iter().chain(TEXT).collect::<Vec<_>>());
+    }
     if field.choices.iter().any(|(name, _)| is_number(name)) {
         value["type"] = json!(["string", "integer"]);
     }
-    let default = field.default();
-    value["default"] = if field.json.contains(&"string") { json!(default) } else { bare(&default) };
+    value["default"] = if field.json.contains(&"string") || word.as_ref() == Some(&default) {
+        json!(default)
+    } else {
+        bare(&default)
+    };
     let each = allowed(field, range.as_deref());
     if field.json.contains(&"array") {
         let mut items = each.clone();
-        items.insert("type".into(), json!(field.json.iter().find(|kind| **kind != "array")));
+        let kinds = field.json.iter().filter(|kind| **kind != "array");
+        let percent = TEXT.iter().filter(|_| field.kind == "number");
+        let kinds: Vec<&&str> = kinds.chain(percent).collect();
+        items.insert("type".into(), if let [one] = kinds[..] { json!(one) } else { json!(kinds) });
         value["items"] = json!(items);
         value["minItems"] = json!(1);
     }
     for (key, rule) in each {
         value[key] = rule;
     }
-    // A word that stands in the place of a value is the default.
-    let is_word = !default.is_empty() && default.chars().all(|letter| letter.is_ascii_lowercase());
-    if let Some(form) = written::form(field.kind) {
-        let alone = if is_word { format!("{form}|{default}") } else { form };
-        value["pattern"] = json!(written::whole(&alone));
+    let forms: Vec<String> = written::form(field.kind).into_iter().chain(word).collect();
+    if !forms.is_empty() {
+        value["pattern"] = json!(written::whole(&forms.join("|")));
     }
     value
 }
+
+/// The word that may stand in the place of a value: the default, or one that is named at the end of the range.
+fn word(field: &Field, default: &str, range: Option<&str>) -> Option<String> {
+    let is_word = !default.is_empty() && default.chars().all(|letter| letter.is_ascii_lowercase());
+    let any_text = field.json.contains(&"string") && written::form(field.kind).is_none();
+    let is_value = any_text || default.parse::<bool>().is_ok();
+    if is_word && !is_value {
+        return Some(default.to_string());
+    }
+    let (_, other) = range?.strip_suffix('`')?.rsplit_once(", or `")?;
+    Some(other.to_string())
+}
+
+/// Numbers may be written in percent, as texts, and words stand in the place of values.
+const TEXT: &[&str] = &["string"];
 
 /// What is allowed of a value alone or in a list.
 fn allowed(field: &Field, range: Option<&str>) -> Map<String, Value> {
@@ -238,7 +262,8 @@ fn allowed(field: &Field, range: Option<&str>) -> Map<String, Value> {
     if field.kind == "name" {
         rules.insert("maxLength".into(), json!(100));
     }
-    let ends = range.and_then(|range| range.split_once(" to "));
+    let values = range.map(|range| range.split_once(", or ").map_or(range, |(values, _)| values));
+    let ends = values.and_then(|values| values.split_once(" to "));
     if let Some((least, greatest)) = ends.filter(|_| !field.json.contains(&"string")) {
         rules.extend([("minimum".to_string(), bare(least)), ("maximum".to_string(), bare(greatest))]);
     }

@@ -36,11 +36,23 @@ crate::choice! {
     }
 }
 
+crate::choice! {
+    /// The router whose settings are the defaults of all queue disciplines.
+    pub enum Queues {
+        /// That of the papers and RFCs.
+        Paper = "paper",
+        /// Linux 6: what `tc` makes of a discipline's name.
+        Linux = "linux",
+    }
+}
+
 crate::settings! {
     /// Fields before all sections.
     pub struct Head {
         /// The run's name.
         name: Name = Name("untitled".into());
+        /// The router whose settings are the defaults of all queue disciplines.
+        queues: Queues = Queues::Paper;
     }
 }
 

@@ -20,6 +20,8 @@ pub(super) fn form(kind: &str) -> Option<String> {
     // The content of a file takes the place of a value.
     let file = r"[^\n,]*[\n,][\s\S]*|";
     Some(match kind {
+        // In percent: other numbers are no texts.
+        "number" => quantity(&[&["%"]]),
         "time" => time,
         "rate" => rate,
         "data" => data,

@@ -14,7 +14,7 @@ use super::dumbbell::{Dumbbell, Party, Sessions};
 use super::{Invalid, Packets, Records, Study, Wanted, Work, seed_by_seed};
 use crate::scenario::scheme::Scheme;
 use crate::scenario::tree::{Table, Value};
-use crate::scenario::{Document, Extensions};
+use crate::scenario::{Document, Extensions, Queues};
 use crate::settings::Raw;
 use crate::table::Row;
 use crate::units::{Interval, Rate, Span, Time};
@@ -37,6 +37,8 @@ pub struct Question {
     pub extensions: Extensions,
     /// Options of every TCP.
     pub tcp: Vec<(String, Raw)>,
+    /// Whose settings are the defaults of the queue.
+    pub queues: Queues,
     /// Rate of the bottleneck.
     pub rate: Rate,
     /// Base round-trip time.
@@ -124,6 +126,7 @@ impl Question {
                 Party { name: GROUPS[1], scheme: &self.schemes[square.column], flows: column },
             ],
             tcp: &self.tcp,
+            queues: self.queues,
             rate: self.rate,
             rtt: self.rtt,
             buffer: &self.buffers[0],
@@ -163,8 +166,12 @@ impl Question {
             value => format!(", {name}={value}"),
         };
         let tcp: String = tcp.iter().map(option).collect();
+        let queues = match self.queues {
+            Queues::Paper => String::new(),
+            queues => format!(", queues={queues}"),
+        };
         let (rate, rtt, duration) = (rate.people(), rtt.people(), self.duration.people());
-        format!("{rate}, {rtt} RTT, {queue}, {divided}{tcp}, runs of {duration}")
+        format!("{rate}, {rtt} RTT, {queue}, {divided}{tcp}{queues}, runs of {duration}")
     }
 }
 

@@ -9,7 +9,7 @@ pub use title::counted;
 
 use crate::scenario::scheme::Scheme;
 use crate::scenario::tree::{Table, Value};
-use crate::scenario::{Document, fitting_name};
+use crate::scenario::{Document, Queues, fitting_name};
 use crate::settings::Raw;
 use crate::units::{Interval, Rate, Span};
 
@@ -47,6 +47,8 @@ pub struct Dumbbell<'a> {
     pub parties: &'a [Party<'a>],
     /// Options of every TCP.
     pub tcp: &'a [(String, Raw)],
+    /// Whose settings are the defaults of the queue.
+    pub queues: Queues,
     /// Rate of the bottleneck.
     pub rate: Rate,
     /// Base round-trip time.
@@ -83,7 +85,9 @@ impl Dumbbell<'_> {
     pub(super) fn tree(&self) -> Table {
         let bottleneck = self.parties.first().map(|party| party.scheme.bottleneck()).unwrap_or_default();
         let against = bottleneck.get("queue").filter(|_| self.reverse > 0).map(|queue| queue.value.clone());
-        let root = Table::default().with("name", Value::text(fitting_name(self.title))).and(bottleneck);
+        let queues = Some(Value::text(self.queues)).filter(|_| self.queues != Queues::Paper);
+        let named = Table::default().with("name", Value::text(fitting_name(self.title)));
+        let root = named.with_some("queues", queues).and(bottleneck);
         root.with_some("reverse_queue", against)
             .with("run", self.run())
             .with("topology", self.topology())
@@ -166,6 +170,7 @@ mod tests {
             title: "plain",
             parties: &[],
             tcp: &[],
+            queues: Queues::Paper,
             rate: Rate::from_mbit(20),
             rtt: Span::from_millis(80),
             buffer: "77pkt",

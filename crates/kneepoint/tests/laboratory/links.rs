@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Links whose capacity or delay changes, and events in the order of time.
 
-use kneepoint::link::capacity::trace::Times;
+use kneepoint::link::recording;
 use kneepoint::measure::Meter;
 use kneepoint::packet::Flags;
 use kneepoint::rng::Rng;
@@ -10,7 +10,7 @@ use kneepoint::scenario::{parse, parse_with};
 use kneepoint::spec::Valid;
 use kneepoint::table::value;
 use kneepoint::trace::{Event, LinkId, Observer, Ordered};
-use kneepoint::units::{Span, Time};
+use kneepoint::units::{Interval, Rate, Span, Time};
 
 /// Two flows over a dumbbell with these lines in `[topology]` and these sections.
 fn valid(topology: &str, sections: &str) -> Valid {
@@ -209,6 +209,56 @@ fn a_file_is_read_through_the_caller_and_its_faults_name_its_lines() {
     assert!(parse_with(&short, &|_| Ok("2\n".into())).is_ok());
 }
 
+/// Rates of a second each, with a delay.
+const MODEM: &str = "time_s,throughput_mbps,rtt_ms\n0,8,40\n1,2,60\n2,5,50\n";
+
+#[test]
+fn a_rate_of_auto_is_the_mean_of_the_trace() {
+    let capacity = "[capacity]\nkind = \"trace\"\nfile = \"modem.csv\"\nbesides = \"ignored\"\n";
+    let link = "[[link]]\nfrom = \"a\"\nto = \"b\"\nrate = \"auto\"\ndelay = \"9ms\"\n";
+    for (topology, place) in [
+        ("kind = \"dumbbell\"\nrate = \"auto\"", ""),
+        ("kind = \"chain\"\nrate = \"auto\"", ""),
+        ("kind = \"parking-lot\"\nrate = \"auto\"", ""),
+        ("kind = \"graph\"", "from = \"a\"\nto = \"b\"\n"),
+    ] {
+        let sections = if place.is_empty() { "" } else { link };
+        let text =
+            |own: &str| format!("{own}[topology]\n{topology}\n{sections}[[flows]]\ncc = \"reno\"\n{place}");
+        let plan =
+            parse_with(&text(capacity), &|_| Ok(MODEM.into())).unwrap_or_else(|faults| panic!("{faults:#?}"));
+        let links = &plan.cases[0].valid.network().links;
+        let bottleneck = links.iter().find(|one| one.measured).unwrap();
+        assert_eq!(bottleneck.rate, Some(Rate::from_mbit(5)), "{topology}");
+        let second = |from: u64| {
+            let window = Interval { from: Time(from * 1_000_000_000), to: Time((from + 1) * 1_000_000_000) };
+            bottleneck.capacity_bits(window, 1, 0) / 1e6
+        };
+        assert_eq!([0, 1, 2, 3, 4].map(second), [8.0, 2.0, 5.0, 8.0, 2.0], "{topology}");
+        let faults = parse(&text("")).unwrap_err();
+        assert!(faults[0].message.contains("`auto` is the mean of a trace"), "{faults:#?}");
+    }
+}
+
+#[test]
+fn columns_that_are_not_played_are_refused_unless_they_are_to_be_ignored() {
+    let text = "[topology]\nrate = \"auto\"\n[capacity]\nkind = \"trace\"\nfile = \"modem.csv\"\n[[flows]]\ncc = \"reno\"\n";
+    let faults = parse_with(text, &|_| Ok(MODEM.into())).unwrap_err();
+    assert!(faults[0].message.contains("`latency_ms`, which a capacity does not play"), "{faults:#?}");
+}
+
+#[test]
+fn trace_files_are_an_axis_of_a_sweep() {
+    let text = "[topology]\nrate = \"auto\"\n[capacity]\nkind = \"trace\"\n[sweep]\ncapacity.file = [\"a.trace\", \"b.csv\"]\n\
+                [[flows]]\ncc = \"reno\"\n";
+    let open = |name: &str| Ok(if name == "a.trace" { "1\n" } else { "time_s,Mbps\n0,3\n1,5\n" }.to_string());
+    let plan = parse_with(text, &open).unwrap();
+    let rates = plan.cases.iter().map(|case| case.valid.network().links[0].rate);
+    let told = |case: &kneepoint::scenario::Case| case.settings[0].1.clone();
+    assert_eq!(plan.cases.iter().map(told).collect::<Vec<_>>(), ["a.trace", "b.csv"]);
+    assert_eq!(rates.collect::<Vec<_>>(), [Some(Rate::from_mbit(12)), Some(Rate::from_mbit(4))]);
+}
+
 #[test]
 fn any_text_is_a_trace_or_a_fault() {
     let mut rng = Rng::stream(1, "trace-text", 0);
@@ -225,13 +275,26 @@ fn any_text_is_a_trace_or_a_fault() {
         "\u{e4}",
         "1e3",
         "\0",
+        ",",
+        "\t",
+        "time_s",
+        "Mbps",
+        "loss",
+        "#",
+        "[",
+        "{\"Mbps\":1,\"duration_ms\":",
+        "}",
         "18446744073709551616",
     ];
     for _ in 0..20_000 {
         let text: String =
             (0..rng.below(12)).map(|_| parts[rng.below(parts.len() as u64) as usize]).collect();
-        if let Err(wrong) = Times::parse(&text) {
-            assert!(wrong.contains("line ") || wrong.contains("the trace"), "{text:?}: {wrong}");
+        match recording::read(&text) {
+            Ok(known) => assert!(known.recording.mean().0 > 0, "{text:?}"),
+            Err(wrong) => {
+                let placed = ["line ", "entry ", "the trace"].iter().any(|place| wrong.contains(place));
+                assert!(placed, "{text:?}: {wrong}");
+            }
         }
     }
 }

@@ -99,6 +99,25 @@ fn what_the_schema_refuses_the_reader_refuses_too() {
     }
 }
 
+#[test]
+fn a_number_in_percent_is_the_same_number_for_both() {
+    let with = |p: &str| {
+        format!(
+            "[topology]\nrate = \"1mbit\"\n[[flows]]\ncc = \"reno\"\n[loss]\nkind = \"uniform\"\np = {p}\n"
+        )
+    };
+    let plan =
+        |p: &str| parse(&with(p)).unwrap_or_else(|faults| panic!("{p}: {faults:#?}")).cases[0].valid.clone();
+    for (percent, plain) in [("\"1%\"", "0.01"), ("\"0.7 %\"", "0.007"), ("\"100%\"", "1")] {
+        assert_eq!(plan(percent), plan(plain), "{percent}");
+        assert_eq!(refusals(&with(percent)), [""; 0], "{percent}");
+    }
+    for wrong in ["\"1\"", "\"-1%\"", "\"1 percent\"", "\"%\""] {
+        assert!(!refusals(&with(wrong)).is_empty() && parse(&with(wrong)).is_err(), "{wrong}");
+    }
+    assert!(parse(&with("\"101%\"")).is_err());
+}
+
 /// A kind of fault that a schema cannot express, and words of its messages.
 struct Kind {
     name: &'static str,
@@ -154,7 +173,7 @@ const INEXPRESSIBLE: &[Kind] = &[
     },
     Kind {
         name: "a field that another section calls for, or has no use for",
-        says: &["a graph needs", "means nothing in a", "has no links"],
+        says: &["a graph needs", "means nothing in a", "has no links", "is the mean of a trace"],
     },
     Kind { name: "a scenario in which nobody sends", says: &["nobody sends anything"] },
     Kind { name: "the content of a file", says: &["files cannot be opened here", ": line "] },

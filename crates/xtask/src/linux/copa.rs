@@ -6,7 +6,7 @@
 use std::fmt::Write;
 
 use kneepoint::measure::{Meter, Subject};
-use kneepoint::scenario::Extensions;
+use kneepoint::scenario::{Extensions, Queues};
 use kneepoint::settings::Raw;
 use kneepoint::study::dumbbell::{Dumbbell, Party, Sessions};
 use kneepoint::tcp::Host;
@@ -78,6 +78,7 @@ fn delay((rate, rtt, seconds): Place, host: Host, scheme: &str, seed: u64) -> Re
         title: "a lone Copa",
         parties: &[Party { name: "forward", scheme: &scheme, flows: 1 }],
         tcp: &tcp,
+        queues: Queues::Paper,
         rate: Rate::from_mbit(rate),
         rtt: Span::from_millis(rtt),
         buffer: "4bdp",

@@ -6,7 +6,7 @@
 //!          └ simulated ─ packets at the bottleneck ─┘
 //! ```
 //!
-//! Managed queues are compared with a kernel in virtual time: [`queues`].
+//! Managed queues are compared with a kernel in virtual time: [`queues`]; every controller and queue of Linux: [`virtual_time`].
 
 mod copa;
 mod figures;
@@ -16,6 +16,7 @@ mod queues;
 mod quoted;
 mod setting;
 mod simulated;
+mod virtual_time;
 
 use std::sync::Mutex;
 use std::thread;
@@ -51,6 +52,12 @@ pub struct Arguments {
     /// Only managed queues, compared with a kernel in virtual time; with --write, only their section of the page.
     #[arg(long, conflicts_with_all = ["record", "trace", "tcp"])]
     queues: bool,
+    /// Every controller and queue of Linux beside a kernel in virtual time, and whether 98 % of the figures agree.
+    #[arg(long, conflicts_with_all = ["record", "trace", "write", "queues"])]
+    virtual_time: bool,
+    /// With --virtual-time, also cells whose figures all agree.
+    #[arg(long, requires = "virtual_time")]
+    every: bool,
     /// Print the drops of a run, the kernel's and the simulator's.
     #[arg(long)]
     trace: bool,
@@ -107,6 +114,14 @@ pub fn run(arguments: &Arguments) -> Result<bool, String> {
         } else {
             queues::print(arguments.only.as_deref()).map(|()| true)
         };
+    }
+    if arguments.virtual_time {
+        return virtual_time::print(
+            arguments.only.as_deref(),
+            &arguments.tcp,
+            arguments.every,
+            arguments.repetitions,
+        );
     }
     let mut settings = setting::all();
     settings.retain(|one| arguments.only.as_ref().is_none_or(|only| one.name().contains(only)));

@@ -49,6 +49,8 @@ pub struct Aggregation {
     greatest: [f64; 2],
     slot: usize,
     rounds: u32,
+    /// The smallest RTT of the connection; zero before the first.
+    least_rtt: Span,
 }
 
 impl Aggregation {
@@ -67,6 +69,14 @@ impl Aggregation {
         self.arrived += newly;
         let greatest = &mut self.greatest[self.slot];
         *greatest = greatest.max((self.arrived - expected).min(window));
+    }
+
+    /// The smallest RTT of the connection, with one more.
+    pub(super) fn least_rtt(&mut self, rtt: Option<Span>) -> Span {
+        if let Some(rtt) = rtt.filter(|rtt| self.least_rtt == Span::ZERO || *rtt < self.least_rtt) {
+            self.least_rtt = rtt;
+        }
+        self.least_rtt
     }
 
     /// extra.
@@ -151,10 +161,30 @@ mod tests {
     }
 
     #[test]
+    fn a_rate_sample_is_as_long_as_the_smallest_round_trip_of_the_connection() {
+        let mut aggregation = Aggregation::default();
+        let least: [Span; 4] = [None, Some(50), Some(90), Some(40)]
+            .map(|millis| aggregation.least_rtt(millis.map(Span::from_millis)));
+        assert_eq!(least, [0, 50, 50, 40].map(Span::from_millis));
+    }
+
+    #[test]
     fn no_more_is_extra_than_the_window() {
         let mut aggregation = Aggregation::default();
         aggregation.observe(Span::from_secs(1).after_start(), 90.0, 1000.0, 30.0, false);
         assert_eq!(aggregation.extra(), 30.0);
+    }
+
+    #[test]
+    fn only_a_smaller_round_trip_renews_the_smallest_in_linux() {
+        let less = |version, rtt| {
+            let mut bbr = Bbr::new(Params::default(), Start { version, ..Start::new(10.0) });
+            bbr.0.rtt = Span(100_000_500);
+            bbr.0.is_less(Span(rtt))
+        };
+        // As small in whole microseconds, and one smaller.
+        assert_eq!([100_000_100, 99_999_900].map(|rtt| less(Version::Linux, rtt)), [false, true]);
+        assert!(less(Version::Published, 100_000_500));
     }
 
     /// A path of 1000 packets/s and 100 ms.

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use kneepoint::link::capacity::trace::Times;
+use kneepoint::link::recording::Times;
 use kneepoint::link::{LinkSpec, NodeId, Routes};
 use kneepoint::queue::Limit;
 use kneepoint::scenario;
@@ -17,6 +17,7 @@ use kneepoint_bench::session::Session;
 
 use crate::completion;
 use crate::failure::Failure;
+use crate::traced;
 use crate::values::distinct;
 
 /// The group of all traffic.
@@ -45,7 +46,7 @@ pub struct PathOptions {
     /// Loss: a share as 1% or 0.01, or a model as gilbert-elliott:to_bad=0.001 or at:times=5s
     #[arg(long, default_value = "none")]
     loss: String,
-    /// Capacity that follows a Mahimahi trace
+    /// Capacity that follows a trace, in any form that `knee trace` knows
     #[arg(long, value_name = "FILE", conflicts_with = "rate")]
     trace: Option<PathBuf>,
     /// Other properties of the way from the program: rate=2mbit,queue=codel,trace=FILE
@@ -185,7 +186,10 @@ impl PathOptions {
             |key: &str, written: &str| text += &format!("{key} = {}\n", serde_json::Value::from(written));
         match value("trace") {
             "" => line("rate", value("rate")),
-            file => line("rate", &mean_of_trace(session, self.trace_called(file))?.to_string()),
+            file => {
+                let known = traced::played(session, self.trace_called(file))?;
+                line("rate", &known.recording.mean().to_string());
+            }
         }
         line("delay", value("delay"));
         line("jitter", value("jitter"));
@@ -201,7 +205,7 @@ impl PathOptions {
         line("loss", &loss(value("loss"))?);
         if !value("trace").is_empty() {
             let file = serde_json::Value::from(value("trace"));
-            text += &format!("capacity = {{ kind = \"trace\", file = {file} }}\n");
+            text += &format!("capacity = {{ kind = \"trace\", file = {file}, besides = \"ignored\" }}\n");
         }
         Ok(text)
     }
@@ -236,17 +240,6 @@ fn loss(written: &str) -> Result<String, Failure> {
         )),
         Err(_) => Ok(written.into()),
     }
-}
-
-fn mean_of_trace(session: &Session, file: &Path) -> Result<Rate, Failure> {
-    let text = files::read_text_of(session, "a Mahimahi trace", file, "check the path of the trace")?;
-    let times = Times::parse(&text).map_err(|message| {
-        Failure::usage(
-            format!("{}: {message}", file.display()),
-            "a Mahimahi trace has a whole number of milliseconds in each line, in order",
-        )
-    })?;
-    Ok(times.mean())
 }
 
 /// A scenario's text and its first case.

@@ -54,6 +54,10 @@ pub trait Capacity: Clone + Debug {
     fn suits(&self, _rate: Rate) -> Result<(), String> {
         Ok(())
     }
+    /// Its mean rate, which `rate = "auto"` takes, if it has one of its own.
+    fn mean(&self) -> Option<Rate> {
+        None
+    }
     /// When the transmission of a packet that waits at `now` can begin: `now` or later.
     fn ready(&mut self, now: Time) -> Time {
         now
@@ -84,6 +88,11 @@ impl Config {
     pub fn shared(&self) -> bool {
         let any = self.build(Facts::new(None, 0, 0));
         each!(any, one => one.shared())
+    }
+    /// Its mean rate, if it has one of its own.
+    pub fn mean(&self) -> Option<Rate> {
+        let any = self.build(Facts::new(None, 0, 0));
+        each!(any, one => one.mean())
     }
     /// Whether the nominal rate suits this capacity; the sentence names the rate that would.
     pub fn suits(&self, rate: Rate) -> Result<(), String> {
@@ -138,6 +147,8 @@ mod tests {
         with("steps", &[("rates", rates), ("period", Raw::Text("40ms".into()))]);
         let times = [0, 0, 3, 4, 4, 4, 9].map(Raw::Integer).to_vec();
         with("trace", &[("opportunities", Raw::List(times))]);
+        let recorded = "time_ms,rate_mbps\n0,3\n4,0\n9,50\n30,1\n";
+        with("trace", &[("opportunities", Raw::Text(recorded.into()))]);
         let brief = [("arrivals", Raw::Integer(400)), ("session", Raw::Text("2kb".into()))];
         with("ephemeral", &brief);
         let [arrivals, session] = brief;

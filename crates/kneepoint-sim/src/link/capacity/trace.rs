@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Trace: delivery opportunities of 1500 bytes at recorded times, as Mahimahi replays cellular links.
+//! Trace: a recorded capacity: delivery opportunities of 1500 bytes, as Mahimahi replays cellular links, or rates over time.
 //!
 //! Netravali et al., "Mahimahi: Accurate Record-and-Replay for HTTP", USENIX ATC 2015; Winstein et al., "Stochastic Forecasts
 //! Achieve High Throughput and Low Delay over Cellular Networks", NSDI 2013.
@@ -8,128 +8,72 @@
 //! an earlier opportunity, then whole packets, then the beginning of one. An opportunity that finds no packet is lost, and so is the
 //! rest of one when the queue runs empty. Several opportunities may have one time. After the last the trace begins again,
 //! so the last time is the trace's period.
+//!
+//! Rates over time are played as steps that repeat. `knee trace FILE` says what a file is, and its help has all forms.
 
 use super::{Capacity, Facts};
-use crate::settings::{FilePath, Inline, List, Or, Raw, Setting};
-use crate::units::{Interval, Rate, Span, Time};
-use std::fmt;
+use crate::link::recording::{Course, Recording, Times};
+use crate::settings::{FilePath, Inline, Or};
+use crate::units::{Interval, Rate, Time};
 
-/// The bytes of an opportunity.
-const OPPORTUNITY: u32 = 1500;
 const NANOS: u64 = 1_000_000;
-/// Opportunities of a trace: more than an hour at 13 Mbit/s.
-const MOST: usize = 4_000_000;
-/// Milliseconds: more than a month.
-const LATEST: u64 = 1 << 32;
+
+crate::choice! {
+    /// What becomes of columns that a capacity does not play.
+    pub enum Besides {
+        /// A trace with delay or loss is a fault.
+        Refused = "refused",
+        /// Its rate is played alone.
+        Ignored = "ignored",
+    }
+}
 
 crate::settings! {
-    /// A capacity that follows a trace. The link's `rate` is the mean of the trace, within a tenth.
+    /// A capacity that follows a trace. The link's `rate` is the mean of the trace, within a tenth, or `auto`.
     pub struct Params {
-        /// Times of delivery opportunities of 1500 bytes in milliseconds, as a list or as the text of a Mahimahi trace, one a line.
-        opportunities: Times = Times(List::one(1));
-        /// The file of a Mahimahi trace to take them from.
+        /// Times of delivery opportunities of 1500 bytes in milliseconds, as a list, or the text of a trace file.
+        opportunities: Recording = Recording::Opportunities(Times::one(1));
+        /// The trace file to take them from: of Mahimahi, or rates over time as text, CSV or JSON, which `knee trace FILE` describes.
         file: Or<FilePath, Inline> = Or::WORD;
+        /// Whether delay and loss in the file are ignored: a capacity plays the rate alone.
+        besides: Besides = Besides::Refused;
     } check |params| {
-        let times = params.opportunities.0.values();
-        if times.len() > MOST {
-            return Err(format!("opportunities: {} are above the {MOST} that are allowed", times.len()));
-        }
-        match times.last() {
-            Some(last) if *last == 0 || *last > LATEST => {
-                Err(format!("opportunities end at {last} ms: let the last, after which they repeat, be from 1 ms to {LATEST} ms"))
-            }
-            _ => Ok(()),
-        }
-    }
-}
-
-/// Times in milliseconds that never decrease.
-#[derive(Clone, Debug, PartialEq, PartialOrd)]
-pub struct Times(List<u64>);
-
-impl Times {
-    /// Reads the text of a Mahimahi trace: a whole number of milliseconds in each line, in order. The error names the line.
-    pub fn parse(text: &str) -> Result<Times, String> {
-        let mut times = Vec::new();
-        for (number, line) in text.lines().enumerate() {
-            let number = number + 1;
-            let time = line.trim().parse::<u64>().ok().filter(|time| *time <= LATEST).ok_or_else(|| {
-                let shown: String = line.trim().chars().take(40).collect();
-                format!("line {number}: `{shown}` is not a whole number of milliseconds from 0 to {LATEST}")
-            })?;
-            if let Some(last) = times.last().filter(|last| **last > time) {
-                return Err(format!("line {number}: {time} comes after {last}: let the times not decrease"));
-            }
-            times.push(time);
-        }
-        match times.last() {
-            None => Err("the trace is empty: give at least one line with a number of milliseconds".into()),
-            Some(0) => {
-                Err("the trace ends at 0 ms: let the last time, after which it repeats, be at least 1".into())
-            }
-            Some(_) => Ok(Times(times.into())),
+        match &params.opportunities {
+            Recording::Opportunities(times) => times.check(),
+            Recording::Course(course) => match course.besides() {
+                [first, ..] if params.besides == Besides::Refused => Err(format!(
+                    "the trace has `{}`, which a capacity does not play: write `besides = \"ignored\"` to play its rate alone, and \
+                     `delay_steps` or `[loss]` for the rest",
+                    first.name
+                )),
+                _ => Ok(()),
+            },
         }
     }
 }
 
-impl Times {
-    /// The mean rate of a trace with these opportunities.
-    pub fn mean(&self) -> Rate {
-        let times = self.0.values();
-        let bits = times.len() as u128 * u128::from(8 * OPPORTUNITY) * 1_000_000_000;
-        Rate((bits / u128::from(period(times))) as u64)
-    }
-
-    /// The opportunities of a link that carries so many bits until an instant, up to `end`, in the first millisecond at which there
-    /// are 1500 bytes more. The last is at `end`, where a trace begins again.
-    pub fn of(carried: impl Fn(Time) -> f64, end: Span) -> Times {
-        let mut times = Vec::new();
-        let millis = (end.0 / NANOS).max(1);
-        for milli in 1..=millis {
-            let opportunities = (carried(Time(milli * NANOS)) / f64::from(8 * OPPORTUNITY) + 1e-6) as usize;
-            times.extend(std::iter::repeat_n(milli, opportunities.saturating_sub(times.len())));
-        }
-        if times.last() != Some(&millis) {
-            times.push(millis);
-        }
-        Times(times.into())
-    }
-
-    /// As Mahimahi writes it: a line for each.
-    pub fn to_text(&self) -> String {
-        self.0.values().iter().map(|time| format!("{time}\n")).collect()
-    }
+/// A link that follows a recording.
+#[derive(Clone, Debug)]
+pub enum Trace {
+    /// It delivers at opportunities.
+    Opportunities(Deliveries),
+    /// Its rate changes; a packet in transmission continues at the new rate.
+    Course(Rates),
 }
 
-/// Nanoseconds after which a trace repeats.
-fn period(times: &[u64]) -> u64 {
-    times.last().map_or(1, |last| last * NANOS).max(1)
-}
-
-impl fmt::Display for Times {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-impl Setting for Times {
-    const KIND: &'static str = "list of milliseconds";
-    const JSON: &'static [&'static str] = &["integer", "array", "string"];
-    fn read(raw: &Raw) -> Result<Times, String> {
-        if let Raw::Text(text) = raw {
-            return Times::parse(text);
-        }
-        let times = List::<u64>::read(raw)?;
-        match times.values().windows(2).find(|two| two[0] > two[1]) {
-            Some(two) => Err(format!("{} comes after {}: let the times not decrease", two[1], two[0])),
-            None => Ok(Times(times)),
-        }
-    }
+/// A link whose rate changes.
+#[derive(Clone, Debug)]
+pub struct Rates {
+    course: Course,
+    /// When the last packet's transmission ends, rounded down, and the bit-nanoseconds that are left of it.
+    free: Time,
+    left: u128,
 }
 
 /// A link that delivers at opportunities.
 #[derive(Clone, Debug)]
-pub struct Trace {
-    times: List<u64>,
+pub struct Deliveries {
+    times: Times,
     /// The number of the next opportunity from the start of the run, counted through all repetitions.
     next: u64,
     /// The opportunity in use, and its bytes that are left.
@@ -139,13 +83,85 @@ pub struct Trace {
     busy: bool,
 }
 
-impl Trace {
+impl Capacity for Trace {
+    type Params = Params;
+
+    fn new(params: Params, _: Facts) -> Trace {
+        match params.opportunities {
+            Recording::Opportunities(times) => {
+                Trace::Opportunities(Deliveries { times, next: 0, current: Time::ZERO, left: 0, busy: false })
+            }
+            Recording::Course(course) => Trace::Course(Rates { course, free: Time::ZERO, left: 0 }),
+        }
+    }
+
+    fn mean(&self) -> Option<Rate> {
+        Some(match self {
+            Trace::Opportunities(deliveries) => deliveries.times.mean(),
+            Trace::Course(rates) => rates.course.mean(),
+        })
+    }
+
+    fn suits(&self, rate: Rate) -> Result<(), String> {
+        let mean = self.mean().unwrap_or(rate);
+        if rate.0.abs_diff(mean.0) <= mean.0 / 10 {
+            return Ok(());
+        }
+        // In kbit/s, as somebody would write it.
+        let shown = Rate(mean.0.next_multiple_of(1000));
+        Err(format!("rate, {rate}, is not the mean of the trace within a tenth: let it be {shown}"))
+    }
+
+    fn ready(&mut self, now: Time) -> Time {
+        match self {
+            Trace::Opportunities(deliveries) => deliveries.ready(now),
+            Trace::Course(..) => now,
+        }
+    }
+
+    fn send(&mut self, at: Time, size: u16) -> (Time, Time) {
+        match self {
+            Trace::Opportunities(deliveries) => deliveries.send(at, size),
+            Trace::Course(rates) => rates.send(at, size),
+        }
+    }
+
+    fn idle(&mut self, _: Time) {
+        if let Trace::Opportunities(deliveries) = self {
+            deliveries.busy = false;
+        }
+    }
+
+    fn bits(&self, window: Interval) -> f64 {
+        match self {
+            Trace::Opportunities(deliveries) => deliveries.bits(window),
+            Trace::Course(Rates { course, .. }) => {
+                (course.carried(window.to) - course.carried(window.from)) as f64 / 1e9
+            }
+        }
+    }
+}
+
+impl Rates {
+    /// Found at once, not step by step: a slow packet may last for many steps.
+    fn send(&mut self, at: Time, size: u16) -> (Time, Time) {
+        if at > self.free {
+            (self.free, self.left) = (at, 0);
+        }
+        let start = self.free;
+        let work = self.left + u128::from(size) * 8 * 1_000_000_000;
+        (self.free, self.left) = self.course.reached(self.course.carried(start) + work);
+        (start, self.free)
+    }
+}
+
+impl Deliveries {
     fn count(&self) -> u64 {
         self.times.values().len() as u64
     }
 
     fn period(&self) -> u64 {
-        period(self.times.values())
+        self.times.period().0
     }
 
     /// When an opportunity occurs.
@@ -157,30 +173,12 @@ impl Trace {
     /// The first opportunity after `at`: as many as there are until then, inclusive.
     fn after(&self, at: Time) -> u64 {
         let (cycle, within) = (at.0 / self.period(), at.0 % self.period());
-        cycle * self.count() + self.times.values().partition_point(|time| time * NANOS <= within) as u64
+        cycle * self.count() + self.times.until(Time(within)) as u64
     }
 
     fn take(&mut self) {
-        (self.current, self.left) = (self.time(self.next), OPPORTUNITY);
+        (self.current, self.left) = (self.time(self.next), Times::BYTES);
         self.next += 1;
-    }
-}
-
-impl Capacity for Trace {
-    type Params = Params;
-
-    fn new(params: Params, _: Facts) -> Trace {
-        Trace { times: params.opportunities.0, next: 0, current: Time::ZERO, left: 0, busy: false }
-    }
-
-    fn suits(&self, rate: Rate) -> Result<(), String> {
-        let mean = Times(self.times.clone()).mean();
-        if rate.0.abs_diff(mean.0) <= mean.0 / 10 {
-            return Ok(());
-        }
-        // In kbit/s, as somebody would write it.
-        let shown = Rate(mean.0.next_multiple_of(1000));
-        Err(format!("rate, {rate}, is not the mean of the trace within a tenth: let it be {shown}"))
     }
 
     fn ready(&mut self, now: Time) -> Time {
@@ -205,23 +203,20 @@ impl Capacity for Trace {
         (start, self.current)
     }
 
-    fn idle(&mut self, _: Time) {
-        self.busy = false;
-    }
-
     fn bits(&self, window: Interval) -> f64 {
         // Opportunities before an instant are those until a nanosecond earlier.
         let before = |at: Time| if at.0 == 0 { 0 } else { self.after(Time(at.0 - 1)) };
-        f64::from(8 * OPPORTUNITY) * (before(window.to) - before(window.from)) as f64
+        f64::from(8 * Times::BYTES) * (before(window.to) - before(window.from)) as f64
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::link::recording;
 
     fn trace(text: &str) -> Trace {
-        let opportunities = Times::parse(text).unwrap();
+        let opportunities = recording::read(text).unwrap().recording;
         Trace::new(Params { opportunities, ..Params::default() }, Facts::new(None, 1, 0))
     }
 
@@ -262,33 +257,30 @@ mod tests {
         assert_eq!(bits(0, 4), 3.0);
         assert_eq!(bits(0, 5), 5.0);
         assert_eq!(bits(4, 8), 4.0);
-        assert_eq!(Times(link.times.clone()).mean(), Rate(12_000_000));
+        assert_eq!(link.mean(), Some(Rate(12_000_000)));
         assert!(link.suits(Rate::from_mbit(11)).is_ok());
         assert!(link.suits(Rate::from_mbit(10)).unwrap_err().contains("12mbit"));
     }
 
     #[test]
-    fn a_capacity_written_as_a_trace_carries_the_same() {
-        // 6 Mbit/s: 1500 bytes every 2 ms; nothing from 7 to 10 ms, and at the end the trace begins again.
-        let carried = |at: Time| 6e6 * at.min(ms(7)).as_secs_f64();
-        let times = Times::of(carried, Span::from_millis(10));
-        assert_eq!(times.to_text(), "2\n4\n6\n10\n");
-        assert_eq!(Times::parse(&times.to_text()), Ok(times));
-    }
+    fn rates_over_time_are_played_as_steps_that_repeat() {
+        use crate::link::capacity::steps;
+        use crate::settings::Timed;
+        use crate::units::Span;
 
-    #[test]
-    fn a_wrong_trace_names_its_line() {
-        for (text, wrong) in [
-            ("1\n2\nx3\n", "line 3: `x3`"),
-            ("5\n4\n", "line 2: 4"),
-            ("", "empty"),
-            ("0\n", "0 ms"),
-            ("1\n\n2", "line 2: ``"),
-            ("99999999999", "line 1"),
-        ] {
-            let error = Times::parse(text).unwrap_err();
-            assert!(error.contains(wrong), "{error}");
+        let mut link = trace("time_ms,rate_kbps\n100,1000\n104,0\n109,500\n114,2000\n");
+        let step = |at, kbit: u64| Timed { at: Span::from_millis(at), value: Rate(kbit * 1000) };
+        let rates = vec![step(0, 1000), step(4, 0), step(9, 500), step(14, 2000)].into();
+        let params = steps::Params { rates, period: Or::is(Span::from_millis(19)) };
+        let mut steps = steps::Steps::new(params, Facts::new(None, 1, 0));
+        for at in [0, 3, 12, 40, 41, 55, 100, 300] {
+            assert_eq!(link.send(ms(at), 700), steps.send(ms(at), 700), "at {at} ms");
+            for to in [at, at + 7, 2 * at + 40] {
+                let window = Interval { from: ms(at), to: ms(to) };
+                assert_eq!(link.bits(window), steps.bits(window), "{window}");
+            }
         }
-        assert!(Times::parse("1\r\n2\r\n").is_ok());
+        // 4 ms of 1 Mbit/s, 5 of 500 kbit/s and 5 of 2 Mbit/s in 19 ms.
+        assert_eq!(link.mean(), Some(Rate(868_421)));
     }
 }

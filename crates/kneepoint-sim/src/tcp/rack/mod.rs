@@ -338,6 +338,9 @@ impl Rack {
     /// The window after the controller has heard of an acknowledgement.
     #[inline]
     pub fn settle(&mut self, told: &Told, host: &mut Lent) {
+        if host.controller.yields() {
+            return self.enter_cwr(host);
+        }
         match self.reduction.is_some() && self.reduces() {
             true => self.reduce(host, told.delivered, told.losses, told.advanced),
             false => host.follow(),

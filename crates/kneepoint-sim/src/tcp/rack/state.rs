@@ -155,8 +155,8 @@ impl Rack {
         self.began = true;
     }
 
-    /// A mark was echoed: the window comes down, and nothing is undone.
-    fn enter_cwr(&mut self, host: &mut Lent) {
+    /// A mark was echoed, or the controller asks for it: the window comes down, and nothing is undone.
+    pub(super) fn enter_cwr(&mut self, host: &mut Lent) {
         self.undo.threshold = None;
         if self.state < State::Cwr {
             self.undo.marker = None;

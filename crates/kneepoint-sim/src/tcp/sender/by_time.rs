@@ -30,7 +30,8 @@ impl Sender {
         if matches!(self.phase, Phase::Opening { .. } | Phase::Done) {
             return Heard::default();
         }
-        let limited = !self.window_is_full() && !self.is_paced();
+        // Linux `tcp_rate_check_app_limited`: there is nothing to send.
+        let limited = self.next >= self.total && !self.window_is_full() && !self.is_paced();
         let echoed = self.options.ecn && packet.flags.has(Flags::ECE);
         let Some((rack, mut host)) = self.lend(now) else { return Heard::default() };
         let told = rack.on_ack(packet, echoed, &mut host);

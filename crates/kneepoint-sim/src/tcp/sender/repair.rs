@@ -84,9 +84,7 @@ impl Sender {
             return Woken::Idle;
         }
         if let Phase::Opening { rounds, .. } = self.phase {
-            self.rtt.back_off();
-            self.timer = Time::NEVER;
-            self.phase = Phase::Opening { sent: false, rounds };
+            self.open_again(rounds);
             return Woken::Timeout;
         }
         if self.rack.is_some() {

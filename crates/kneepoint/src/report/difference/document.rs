@@ -43,13 +43,18 @@ pub fn document(difference: &Difference) -> Document {
 fn verdict(difference: &Difference) -> Prose {
     let Difference { cases, same, .. } = difference;
     if cases.is_empty() {
-        let why = " A factor of one is none of the other, or has other levels there.";
+        let why = " A factor of one is neither varied nor written in the scenario of the other, or has other levels there.";
         return Prose::default().strong("No case of A is a case of B.").then(why);
     }
     let runs: usize = cases.iter().map(|case| case.seeds.len()).sum();
     if *same {
         let text = format!("A and B have the same numbers in all {}.", counted(runs, "run"));
         return Prose::default().strong(text);
+    }
+    if cases.iter().all(|case| case.seeds.len() < 2) {
+        let most = cases.iter().map(|case| case.seeds.len()).max().unwrap_or(0);
+        let why = format!("No difference has an interval: A and B have {} in common.", counted(most, "seed"));
+        return Prose::default().strong(why).then(" Run both with the same seeds, at least two.");
     }
     let all = || cases.iter().flat_map(|case| case.metrics.iter().map(move |one| (case, one)));
     let (total, apart) = (all().count(), all().filter(|(_, one)| one.apart).count());
@@ -194,7 +199,13 @@ fn ranked(cases: &[Matched]) -> Vec<Block> {
         linked: false,
     };
     let left = apart.len() - table.lines.len();
-    let more = if left > 0 { format!("{left} more that are told apart, and the") } else { "The".into() };
+    let more = if apart.is_empty() {
+        "No difference is told apart, and all".into()
+    } else if left > 0 {
+        format!("{left} more that are told apart, and the")
+    } else {
+        "The".into()
+    };
     let rest = format!("{more} others are left out: --out DIR writes all of them, --json prints them.");
     let shown = (!table.lines.is_empty()).then_some(Block::Table(table));
     shown.into_iter().chain([Block::prose(rest)]).collect()

@@ -1,26 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Which case of one result is which of another: those with the same levels of the factors that both have.
+//! Which case of one result is which of another: those with the same levels of the factors that both have. What one of them varies and
+//! all scenarios of the other have alike is a factor of both.
 
-use super::super::{Comparison, SchemeResult};
-
-/// The levels of a case in the factors that both results have, for people.
-type Levels<'c> = Vec<&'c str>;
+use super::super::{Comparison, Factor, SchemeResult};
+use super::settings::fixed;
 
 /// The places of the cases that both results have, in the order of the second. A case is matched where its levels in the common factors
 /// are those of one case of each result; two results of a single case each are matched whatever it is called.
 pub(super) fn matched(a: &Comparison, b: &Comparison) -> Vec<(usize, usize)> {
-    let common: Vec<&str> = a
-        .factors
-        .iter()
-        .map(|factor| factor.key.as_str())
-        .filter(|key| b.factors.iter().any(|other| other.key == *key))
-        .collect();
-    let (first, second) = (levels(a, &common), levels(b, &common));
-    let only = |of: &[Levels], wanted: &Levels| {
-        let mut found = of.iter().enumerate().filter(|(_, levels)| *levels == wanted);
+    let mut common: Vec<(&str, [Known; 2])> = Vec::new();
+    for factor in a.factors.iter().chain(&b.factors) {
+        let new = common.iter().all(|(key, _)| *key != factor.key);
+        if let (true, Some(one), Some(other)) = (new, Known::of(a, factor), Known::of(b, factor)) {
+            common.push((factor.key.as_str(), [one, other]));
+        }
+    }
+    let levels = |of: &'_ Comparison, side: usize| -> Vec<Vec<String>> {
+        let level = |scheme: &SchemeResult| -> Vec<String> {
+            common.iter().map(|(_, known)| known[side].level(of, scheme)).collect()
+        };
+        of.schemes.iter().map(level).collect()
+    };
+    let (first, second) = (levels(a, 0), levels(b, 1));
+    let only = |of: &[Vec<String>], wanted: &Vec<String>| {
+        let mut found = of.iter().enumerate().filter(|(_, one)| *one == wanted);
         found.next().map(|(place, _)| place).filter(|_| found.next().is_none())
     };
-    let twin = |(place, own): (usize, &Levels)| {
+    let twin = |(place, own): (usize, &Vec<String>)| {
         only(&second, own)?;
         Some((only(&first, own)?, place))
     };
@@ -31,15 +37,29 @@ pub(super) fn matched(a: &Comparison, b: &Comparison) -> Vec<(usize, usize)> {
     }
 }
 
-/// The levels of each case in some factors.
-fn levels<'c>(comparison: &'c Comparison, keys: &[&str]) -> Vec<Levels<'c>> {
-    let places: Vec<usize> = keys
-        .iter()
-        .filter_map(|key| comparison.factors.iter().position(|factor| factor.key == *key))
-        .collect();
-    let of = |scheme: &'c SchemeResult| {
-        let level = |place: &usize| comparison.factors[*place].levels[scheme.levels[*place]].text.as_str();
-        places.iter().map(level).collect()
-    };
-    comparison.schemes.iter().map(of).collect()
+/// How a result knows the level of a factor.
+enum Known {
+    /// Its cases differ in it: the place among its factors.
+    Varied(usize),
+    /// All of its scenarios say so, in the words of the result that varies it.
+    Fixed(String),
+}
+
+impl Known {
+    /// None where it neither varies nor is said.
+    fn of(comparison: &Comparison, factor: &Factor) -> Option<Known> {
+        let own = comparison.factors.iter().position(|own| own.key == factor.key);
+        own.map(Known::Varied).or_else(|| {
+            let said = fixed(&comparison.manifest, &factor.key)?;
+            let level = factor.level_of(&said);
+            Some(Known::Fixed(level.map_or(said, |level| factor.levels[level].text.clone())))
+        })
+    }
+
+    fn level(&self, comparison: &Comparison, scheme: &SchemeResult) -> String {
+        match self {
+            Known::Varied(place) => comparison.factors[*place].levels[scheme.levels[*place]].text.clone(),
+            Known::Fixed(text) => text.clone(),
+        }
+    }
 }

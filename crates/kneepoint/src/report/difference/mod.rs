@@ -12,7 +12,7 @@ mod settings;
 
 use std::collections::BTreeMap;
 
-use super::contest::contrast;
+use super::contest::{contrast, twins};
 use super::{Comparison, Factor, RunResult, SchemeResult};
 use crate::keys::Shape;
 use crate::measure::{Subject, headlines};
@@ -204,15 +204,9 @@ impl Compared {
     }
 }
 
-/// The runs of the same seeds.
-fn paired<'r>(a: &'r SchemeResult, b: &'r SchemeResult) -> Vec<(&'r RunResult, &'r RunResult)> {
-    let twin = |run: &'r RunResult| Some((run, b.runs.iter().find(|other| other.seed == run.seed)?));
-    a.runs.iter().filter_map(twin).collect()
-}
-
 /// Whether all runs of two cases have the same numbers.
 fn same(a: &SchemeResult, b: &SchemeResult) -> bool {
-    let pairs = paired(a, b);
+    let pairs = twins(a, b);
     pairs.len() == a.runs.len()
         && pairs.len() == b.runs.len()
         && pairs.iter().all(|(one, other)| one.rows == other.rows)
@@ -225,7 +219,7 @@ type Place = (Labels, &'static Metric);
 fn compared(first: &Comparison, one: usize, second: &Comparison, other: usize, wanted: &[String]) -> Matched {
     let (a, b) = (&first.schemes[one], &second.schemes[other]);
     let level = |(factor, level): (&Factor, &usize)| (factor.column.clone(), factor.cell(*level));
-    let pairs = paired(a, b);
+    let pairs = twins(a, b);
     // Several equal numbers say nothing of how far they are off.
     let certain = a.is_certain() && b.is_certain();
     let used = if certain { &pairs[..pairs.len().min(1)] } else { &pairs[..] };

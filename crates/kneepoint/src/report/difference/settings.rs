@@ -59,6 +59,29 @@ fn fields(a: &str, b: &str) -> Vec<Field> {
         .collect()
 }
 
+/// The value of a field in all scenarios of a result; `*` in its path stands for every section. None where they differ, or some of them
+/// leave it out.
+pub(super) fn fixed(manifest: &Manifest, path: &str) -> Option<String> {
+    let mut all = BTreeSet::new();
+    for (_, text) in &manifest.scenario {
+        let fields = flat(text.parse::<toml::Table>().ok()?);
+        let mut own = fields.into_iter().filter(|(field, _)| is_path(path, field)).peekable();
+        own.peek()?;
+        all.extend(own.map(|(_, value)| value));
+    }
+    let mut found = all.into_iter();
+    found.next().filter(|_| found.next().is_none())
+}
+
+/// Whether a field has this path.
+fn is_path(path: &str, field: &str) -> bool {
+    let plain = |text: &str| text.strip_suffix(".kind").unwrap_or(text).to_string();
+    let (path, field) = (plain(path), plain(field));
+    let (wanted, own) = (path.split('.'), field.split('.'));
+    wanted.clone().count() == own.clone().count()
+        && wanted.zip(own).all(|(one, other)| one == "*" || one == other)
+}
+
 /// Keys under which two maps differ.
 fn differing<'m>(
     a: &'m BTreeMap<String, String>,

@@ -4,7 +4,7 @@
 use super::super::example;
 use super::super::format::text;
 use super::*;
-use crate::report::factor::{Factor, Level};
+use crate::report::factor::{Factor, Factors, Level};
 
 /// Adds a number to a headline metric of the whole run in each run of a case.
 fn shifted(mut comparison: Comparison, case: usize, key: &str, by: f64) -> Comparison {
@@ -84,6 +84,44 @@ fn two_lone_cases_are_compared_whatever_they_are_called() {
     let two = example::of("b", &["after", "later"]);
     assert!(between(&a, &two).cases.is_empty());
     assert!(text::render(&document(&between(&a, &two))).contains("No case of A is a case of B."));
+}
+
+#[test]
+fn a_level_that_one_varies_is_matched_with_the_same_one_that_the_other_writes() {
+    let pair = |key: &str, value: &str| (key.to_string(), value.to_string());
+    let cases = ["1bdp", "2bdp"].map(|buffer| vec![pair("topology.buffer", buffer)]);
+    let Factors { factors, levels } = Factors::of(&cases);
+    let mut a = example::of("a", &["buffer 1 BDP", "buffer 2 BDP"]);
+    a.factors = factors;
+    a.schemes.iter_mut().zip(levels).for_each(|(scheme, levels)| scheme.levels = levels);
+    let fixed = |text: &str| {
+        let mut b = example::of("b", &["b"]);
+        (b.factors, b.schemes[0].levels) = (Vec::new(), Vec::new());
+        b.manifest.scenario = vec![("b".into(), text.into())];
+        b
+    };
+    let found = |text: &str| {
+        let found = between(&a, &fixed(text));
+        (found.cases.len(), found.gone)
+    };
+    for text in ["[topology]\nbuffer = \"2bdp\"\n", "[topology]\nbuffer = \"2 BDP\"\n"] {
+        assert_eq!(found(text), (1, vec!["buffer 1 BDP".to_string()]), "{text}");
+    }
+    for text in ["[topology]\nbuffer = \"3bdp\"\n", "[topology]\nrtt = \"20ms\"\n"] {
+        assert_eq!(found(text).0, 0, "{text}");
+    }
+}
+
+#[test]
+fn without_two_common_seeds_it_says_that_there_is_no_interval() {
+    let a = example::comparison();
+    let mut b = shifted(example::comparison(), 0, "queue_mean_packets", 5.0);
+    b.schemes.iter_mut().for_each(|scheme| scheme.runs.truncate(1));
+    let told = text::render(&document(&between(&a, &b)));
+    assert!(told.contains("No difference has an interval: A and B have 1 seed in common."), "{told}");
+    b.schemes.iter_mut().for_each(|scheme| scheme.runs[0].seed = 77);
+    let none = text::render(&document(&between(&a, &b)));
+    assert!(none.contains("A and B have 0 seeds in common.") && !none.contains("None of"), "{none}");
 }
 
 #[test]

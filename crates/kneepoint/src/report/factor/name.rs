@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Names of factors for people, and their columns in files, from the paths of fields.
 
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use super::super::output;
 use super::quantity::ending;
 use crate::measure::Subject;
 
@@ -14,22 +18,6 @@ const WORDS: [(&str, &str, &str); 5] = [
     ("mss", "MSS", "mss"),
     ("ecn", "ECN", "ecn"),
     ("count", "flows", "flow_count"),
-];
-
-/// Columns that tables have besides those of metrics and labels.
-const TAKEN: [&str; 12] = [
-    "seed",
-    "seeds",
-    "runs",
-    "cpu_seconds",
-    "bottleneck_packets",
-    "events",
-    "time_s",
-    "metric",
-    "mean",
-    "half_width",
-    "variant",
-    "bin",
 ];
 
 /// A path as its name is made of it.
@@ -98,7 +86,8 @@ fn is_taken(column: &str) -> bool {
     let of = |subject: &Subject| {
         subject.axes().contains(&column) || subject.metrics().iter().any(|metric| metric.key == stem)
     };
-    TAKEN.contains(&column) || Subject::ALL.iter().any(of)
+    static BESIDE: LazyLock<BTreeSet<String>> = LazyLock::new(output::beside_factors);
+    BESIDE.contains(column) || Subject::ALL.iter().any(of)
 }
 
 #[cfg(test)]
@@ -152,5 +141,16 @@ mod tests {
         let columns: Vec<String> = named(&keys).into_iter().map(|(_, column)| column).collect();
         assert_eq!(columns, ["flows_set", "link_set", "seed_set", "goodput_bps_set", "gr__e", "factor"]);
         assert_eq!(named(&[("flows.long.count", "")]), [pair("flows", "flow_count")]);
+    }
+
+    #[test]
+    fn every_column_of_a_table_that_has_factors_is_taken() {
+        let known =
+            ["seed", "seeds", "runs", "cpu_seconds", "bottleneck_packets", "events", "time_s", "metric"];
+        let others = ["mean", "half_width", "variant", "bin", "apart", "p", "case", "predictor"];
+        for column in known.into_iter().chain(others) {
+            assert!(is_taken(column), "{column}");
+        }
+        assert!(!is_taken("rtt_ms") && !is_taken("scheme"));
     }
 }

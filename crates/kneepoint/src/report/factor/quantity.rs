@@ -14,6 +14,7 @@ pub(super) struct Quantity {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Plain,
+    Percent,
     Bdp,
     Packets,
     Time,
@@ -25,6 +26,7 @@ impl Kind {
     fn units(self) -> &'static [(&'static str, f64)] {
         match self {
             Kind::Plain => &[("", 1.0)],
+            Kind::Percent => &[("%", 1.0)],
             Kind::Bdp => &[("BDP", 1.0)],
             Kind::Packets => &[("packets", 1.0)],
             Kind::Time => &[("s", 1e9), ("ms", 1e6), ("µs", 1e3), ("ns", 1.0)],
@@ -35,8 +37,9 @@ impl Kind {
 }
 
 /// Units that files have, with the ends of their columns. One of each kind but time, which has two.
-const COLUMNS: [(Kind, &str, &str); 7] = [
+const COLUMNS: [(Kind, &str, &str); 8] = [
     (Kind::Plain, "", ""),
+    (Kind::Percent, "%", "_percent"),
     (Kind::Bdp, "BDP", "_bdp"),
     (Kind::Packets, "packets", "_packets"),
     (Kind::Time, "ms", "_ms"),
@@ -82,8 +85,9 @@ impl Quantity {
         let time = || label.parse().ok().map(|Span(nanoseconds)| nanoseconds as f64);
         let rate = || label.parse().ok().map(|rate: Rate| rate.as_f64());
         let data = || label.parse().ok().map(|Bytes(bytes)| bytes as f64);
-        let kinds: [(Kind, &dyn Fn() -> Option<f64>); 6] = [
+        let kinds: [(Kind, &dyn Fn() -> Option<f64>); 7] = [
             (Kind::Plain, &|| plain),
+            (Kind::Percent, &|| counted("%")),
             (Kind::Bdp, &|| counted("bdp")),
             (Kind::Packets, &|| ["pkt", "packet", "packets"].into_iter().find_map(counted)),
             (Kind::Time, &time),
@@ -128,6 +132,7 @@ mod tests {
         assert_eq!(texts(&["0.5bdp", "1BDP"]), ["0.5 BDP", "1 BDP"]);
         assert_eq!(texts(&["1pkt", "750pkt"]), ["1 packet", "750 packets"]);
         assert_eq!(texts(&["64kb"]), ["64 kB"]);
+        assert_eq!(texts(&["0.5%", "2 %"]), ["0.5 %", "2 %"]);
         assert_eq!(texts(&["1", "0.05", "0"]), ["1", "0.05", "0"]);
         let numbers = |key: &str, labels: &[&str]| {
             let read = Quantity::all(labels).expect("numbers of one kind");
@@ -138,6 +143,7 @@ mod tests {
         assert_eq!(numbers("run.duration", &["20s", "1min"]), ("s", vec![20.0, 60.0]));
         assert_eq!(numbers("queue.target", &["5ms", "1s"]), ("ms", vec![5.0, 1000.0]));
         assert_eq!(numbers("topology.rate", &["256kbit", "1gbit"]), ("Mbit/s", vec![0.256, 1000.0]));
+        assert_eq!(numbers("topology.loss", &["0.5%", "2%"]), ("%", vec![0.5, 2.0]));
     }
 
     #[test]

@@ -10,7 +10,7 @@
 
 use super::super::Factor;
 use crate::experiment::observed;
-use crate::scenario::{FigureSpec, MOST_FACETS, Names, Scale, Words};
+use crate::scenario::{FigureSpec, MOST_FACETS, NO_FACET, Names, Scale, Words};
 use crate::settings::Or;
 use crate::settings::names::same_name;
 use crate::suggest::did_you_mean;
@@ -37,6 +37,10 @@ pub struct Misfit {
 pub fn settle(wish: &FigureSpec, factors: &[Factor]) -> Result<Chosen, Misfit> {
     let mut figure = resolved(wish, factors)?;
     distinct(&figure)?;
+    let no_facets = is_none(&figure.facet);
+    if no_facets {
+        figure.facet = Names::default();
+    }
     let mut free: Vec<&Factor> = factors.iter().filter(|factor| is_free(factor, &figure)).collect();
     let auto = figure.series.get().is_none() && figure.y.0.is_empty();
     let mut series = if auto { take(&mut free, named) } else { None };
@@ -58,7 +62,8 @@ pub fn settle(wish: &FigureSpec, factors: &[Factor]) -> Result<Chosen, Misfit> {
     if auto && figure.y.0.is_empty() {
         figure.series = Or::is(Words(series.map_or(String::new(), |series| series.key.clone())));
     }
-    let room = MOST_FACETS.saturating_sub(figure.facet.0.len()).min(free.len());
+    let most = if no_facets { 0 } else { MOST_FACETS };
+    let room = most.saturating_sub(figure.facet.0.len()).min(free.len());
     figure.facet.0.extend(free.drain(..room).map(|factor| factor.key.clone()));
     if figure.scale == Scale::Auto && x.is_some_and(is_crowded) {
         figure.scale = Scale::Log;
@@ -114,11 +119,16 @@ fn resolved(wish: &FigureSpec, factors: &[Factor]) -> Result<FigureSpec, Misfit>
             Some(series) => Or::is(Words(key(&series.0)?)),
             None => Or::WORD,
         },
-        facet: all(&wish.facet, &|axis| key(axis))?,
+        facet: if is_none(&wish.facet) { wish.facet.clone() } else { all(&wish.facet, &|axis| key(axis))? },
         mean_over: all(&wish.mean_over, &|axis| key(axis))?,
         only: all(&wish.only, &restricted)?,
         ..wish.clone()
     })
+}
+
+/// Whether small multiples are not wanted, whatever varies.
+fn is_none(facet: &Names) -> bool {
+    matches!(facet.0.as_slice(), [only] if only == NO_FACET)
 }
 
 /// The key of the factor that is called so: by its key, its column, its name, or the last word of its key. Rows of a run have further
@@ -216,7 +226,10 @@ fn most(free: &[&Factor], worth: impl Fn(&Factor) -> usize) -> Option<usize> {
 /// Neighbours this near, as a part of a linear axis, are hard to tell apart.
 const NEAR: f64 = 0.05;
 
-/// Whether numbers stand too near to one another on a linear axis, and not on a logarithmic one.
+/// A logarithmic axis has room for numbers that are so many times one another.
+const FAR: f64 = 100.0;
+
+/// Whether numbers stand too near to one another on a linear axis, or at its beginning, and not on a logarithmic one.
 fn is_crowded(factor: &Factor) -> bool {
     let mut numbers: Vec<f64> = factor.levels.iter().filter_map(|level| level.number).collect();
     numbers.sort_by(f64::total_cmp);
@@ -227,7 +240,7 @@ fn is_crowded(factor: &Factor) -> bool {
     let logarithms: Vec<f64> = numbers.iter().map(|number| libm::log10(*number)).collect();
     numbers.len() > 2
         && numbers.iter().all(|number| *number > 0.0)
-        && nearest(&numbers) < NEAR
+        && (nearest(&numbers) < NEAR || numbers[numbers.len() - 1] >= FAR * numbers[0])
         && nearest(&logarithms) > nearest(&numbers)
 }
 
@@ -294,6 +307,16 @@ mod tests {
     }
 
     #[test]
+    fn without_small_multiples_what_is_left_has_a_figure_for_each_level() {
+        let wish = FigureSpec { facet: Names(vec![NO_FACET.into()]), ..FigureSpec::default() };
+        let (chosen, told) = settled(&wish, &[CC, BUFFER, RTT]);
+        assert_eq!(
+            (told.as_str(), chosen.pages),
+            ("x=topology.rtt series=flows.long.cc y= facet=", vec![BUFFER.0.to_string()])
+        );
+    }
+
+    #[test]
     fn a_factor_may_be_called_by_its_name_its_column_or_the_last_word_of_its_field() {
         for called in ["topology.rtt", "rtt", "RTT", "rtt_ms"] {
             let wish = FigureSpec {
@@ -317,6 +340,7 @@ mod tests {
         let scale =
             |values: &[&str]| settled(&FigureSpec::default(), &[("topology.rate", values)]).0.figure.scale;
         assert_eq!(scale(&["1mbit", "10mbit", "100mbit", "1gbit"]), Scale::Log);
+        assert_eq!(scale(&["1mbit", "10mbit", "100mbit"]), Scale::Log);
         assert_eq!(scale(&["20mbit", "40mbit", "80mbit"]), Scale::Auto);
     }
 

@@ -10,6 +10,7 @@
 //! ```
 
 mod axis;
+mod check;
 mod choice;
 mod panel;
 mod quantity;
@@ -17,8 +18,9 @@ mod study;
 mod tables;
 mod view;
 
+pub use check::{Parts, check};
 pub use choice::{Chosen, Misfit, joined, settle};
-pub use study::{block, check, of, of_experiment};
+pub use study::{block, of, of_experiment};
 
 use super::Factor;
 use super::document::Block;

@@ -4,9 +4,10 @@
 use super::quantity::Quantity;
 use super::view::View;
 use crate::chart::{
-    self, Axis, Dot, Drawing, Facets, Group, Groups, Heat, Line, Lines, Panels, scatter, scheme_class,
+    self, Axis, Dot, Drawing, Facets, Group, Groups, Heat, Line, Lines, Panels, Spacing, scatter,
+    scheme_class,
 };
-use crate::scenario::Scale;
+use crate::scenario::{FigureSpec, Scale};
 
 /// A quantity over what varies: a chart, or small multiples of it.
 pub(super) fn drawing(view: &View, shown: &Quantity) -> Drawing {
@@ -15,14 +16,22 @@ pub(super) fn drawing(view: &View, shown: &Quantity) -> Drawing {
     let Some(multiples) = view.multiples() else {
         return match numbers {
             _ if heat => chart::heat(&self::heat(view, shown)),
-            Some(numbers) => chart::lines(&lines(view, shown, &numbers)),
+            Some(numbers) => {
+                let mut alone = vec![lines(view, shown, &numbers)];
+                spread(view, shown, &mut alone);
+                chart::lines(&alone[0])
+            }
             None => chart::groups(&groups(view, shown)),
         };
     };
     let views = &multiples.views;
     let panels = match numbers {
         _ if heat => Panels::Heats(views.iter().map(|one| self::heat(one, shown)).collect()),
-        Some(numbers) => Panels::Lines(views.iter().map(|one| lines(one, shown, &numbers)).collect()),
+        Some(numbers) => {
+            let mut panels = views.iter().map(|one| lines(one, shown, &numbers)).collect::<Vec<_>>();
+            spread(view, shown, &mut panels);
+            Panels::Lines(panels)
+        }
         None => Panels::Groups(views.iter().map(|one| groups(one, shown)).collect()),
     };
     chart::facets(&Facets {
@@ -34,6 +43,18 @@ pub(super) fn drawing(view: &View, shown: &Quantity) -> Drawing {
     })
 }
 
+/// Divides the common axis of panels by powers of ten where their numbers would crowd otherwise, unless the figure says how.
+fn spread(view: &View, shown: &Quantity, panels: &mut [Lines]) {
+    if view.observed.figure.panel_scale != Scale::Auto || !view.observed.scaled {
+        return;
+    }
+    let points = panels.iter().flat_map(|panel| &panel.series).flat_map(|series| &series.points);
+    let axis = Axis::spread(&shown.axis, points.map(|(_, estimate)| estimate.mean));
+    for panel in panels.iter_mut().filter(|_| axis.spacing == Spacing::Log) {
+        panel.y.spacing = Spacing::Log;
+    }
+}
+
 fn lines(view: &View, shown: &Quantity, numbers: &[f64]) -> Lines {
     let figure = view.observed.figure;
     let line = |series: &Option<String>| {
@@ -43,7 +64,7 @@ fn lines(view: &View, shown: &Quantity, numbers: &[f64]) -> Lines {
         let mut points: Vec<_> = points.filter(|(_, estimate)| estimate.mean.is_finite()).collect();
         // Levels may have any order, and a line goes to the right.
         points.sort_by(|one, other| one.0.total_cmp(&other.0));
-        Line { name: view.series_name(series), points }
+        Line { name: view.series_name(series), rank: view.rank(series), points }
     };
     let told = view.published(shown).into_iter();
     Lines {
@@ -67,6 +88,7 @@ fn groups(view: &View, shown: &Quantity) -> Groups {
         title: shown.heading.clone(),
         y: up(view, shown),
         series: view.series.iter().map(|series| view.series_name(series)).collect(),
+        ranks: view.series.iter().filter_map(|series| view.rank(series)).collect(),
         groups: view.xs.iter().map(group).collect(),
         marks: Vec::new(),
         published: told.map(|(x, series, value)| ((x, series), value)).collect(),
@@ -96,9 +118,9 @@ fn heat(view: &View, shown: &Quantity) -> Heat {
 /// A dot for each label of `x`, in the colour of the series.
 pub(super) fn plane(view: &View, across: &Quantity, up: &Quantity, place: usize) -> Drawing {
     let series = &view.series[place];
+    let rank = view.rank(series).unwrap_or(place);
     let scaled = |shown: &Quantity, x: &String| view.estimate(shown, x, series).times(shown.scale);
-    let dot =
-        |label: &String| Dot::of(scheme_class(place), label, &scaled(across, label), &scaled(up, label));
+    let dot = |label: &String| Dot::of(scheme_class(rank), label, &scaled(across, label), &scaled(up, label));
     let dots: Vec<Dot> = view.xs.iter().filter_map(dot).collect();
     let of = series.iter().map(|series| format!(": {series}")).collect::<String>();
     let title = format!("{} against {}{of}", up.heading, across.heading.to_lowercase());
@@ -107,9 +129,10 @@ pub(super) fn plane(view: &View, across: &Quantity, up: &Quantity, place: usize)
 
 /// The axis of what a panel shows.
 fn up(view: &View, shown: &Quantity) -> Axis {
-    let log = view.observed.figure.log_panels.0.contains(&shown.text);
+    let FigureSpec { log_panels, panel_scale, .. } = view.observed.figure;
     let (least, most) = shown.bounds;
-    axis(&shown.axis, if log { Scale::Log } else { Scale::Linear }).bounded(least, most)
+    let scale = if log_panels.0.contains(&shown.text) { Scale::Log } else { *panel_scale };
+    axis(&shown.axis, scale).bounded(least, most)
 }
 
 fn axis(label: &str, scale: Scale) -> Axis {

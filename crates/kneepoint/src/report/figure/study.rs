@@ -2,18 +2,18 @@
 //! The figures of a comparison: one for each metric, over what varies.
 
 use super::super::document::{Block, Figure, Layout};
+use super::super::verdict::subject;
 use super::super::{Comparison, Factor, Factors};
 use super::axis;
+use super::check::quantity_text;
 use super::choice::{Chosen, Misfit, joined, settle};
 use super::quantity::Quantity;
 use super::view::View;
 use super::{Observed, panel};
 use crate::experiment::Experiment;
-use crate::experiment::expression::{Expression, Reference};
-use crate::measure::{Subject, headlines};
-use crate::metric::Metric;
+use crate::experiment::expression::Expression;
+use crate::measure::Subject;
 use crate::scenario::{FigureSpec, Names, Words};
-use crate::suggest::did_you_mean;
 use crate::table::Frame;
 
 /// Metrics that are drawn where none is wanted, as far as they vary; so many at most.
@@ -23,12 +23,6 @@ const MOST_METRICS: usize = 4;
 
 /// Figures of factors for which no axis is left, at most.
 const MOST_PAGES: usize = 12;
-
-/// Whether a figure can be drawn as it is wanted of a study with these factors, before anything is run.
-pub fn check(wish: &FigureSpec, factors: &[Factor]) -> Result<(), Misfit> {
-    wish.shown().try_for_each(|(_, text)| quantity_text(text).map(|_| ()))?;
-    if *wish == FigureSpec::default() { Ok(()) } else { settle(wish, factors).map(|_| ()) }
-}
 
 /// The figures that are wanted of a comparison; without a wish, none where schemes alone differ.
 pub fn of(comparison: &Comparison, wish: &FigureSpec) -> Vec<Figure> {
@@ -126,34 +120,16 @@ fn telling(comparison: &Comparison) -> Vec<String> {
     let varies = |key: &&&str| means(key).windows(2).any(|pair| pair[0] != pair[1]);
     let varying: Vec<&str> = defined.iter().filter(varies).copied().collect();
     let chosen = if varying.is_empty() { defined } else { varying };
-    chosen.into_iter().take(MOST_METRICS).map(String::from).collect()
+    let chosen: Vec<String> = chosen.into_iter().map(String::from).collect();
+    // What the verdict is about comes first, where a figure can show it.
+    let subject = subject(comparison).filter(|text| chosen.contains(text) || is_of_a_part(text));
+    let others = chosen.iter().filter(|text| Some(*text) != subject.as_ref()).cloned();
+    subject.iter().cloned().chain(others).take(MOST_METRICS).collect()
 }
 
-/// What is wanted as an expression of metrics: it is one, or a metric's name for people.
-fn quantity_text(wanted: &str) -> Result<String, Misfit> {
-    let known = |reference: &&Reference| {
-        Subject::ALL.iter().flat_map(|subject| subject.metrics()).any(|metric| metric.key == reference.metric)
-    };
-    let is_called = |metric: &&Metric| {
-        [&metric.short, &metric.title].iter().any(|name| name.eq_ignore_ascii_case(wanted.trim()))
-    };
-    let called =
-        || headlines().chain(Subject::Run.metrics()).find(is_called).map(|metric| metric.key.clone());
-    match Expression::parse(wanted) {
-        Ok(expression) => match expression.references().into_iter().find(|reference| !known(reference)) {
-            None => Ok(wanted.to_string()),
-            Some(unknown) => called().ok_or_else(|| {
-                let keys: Vec<&str> =
-                    Subject::Run.metrics().iter().map(|metric| metric.key.as_str()).collect();
-                let message = format!("no run measures `{}`", unknown.metric);
-                Misfit { message, help: did_you_mean(&unknown.metric, &keys) }
-            }),
-        },
-        Err(wrong) => called().ok_or_else(|| Misfit {
-            message: format!("`{wanted}`: {}", wrong.message),
-            help: "write a metric as in `utilization` or `drop_ratio[group=web]`".into(),
-        }),
-    }
+/// Whether it is a metric of a group, which can be drawn if its name can be written in an expression.
+fn is_of_a_part(text: &str) -> bool {
+    text.contains('[') && Expression::parse(text).is_ok()
 }
 
 /// A metric that no run has by itself, of each group or link that has it, unless these are an axis of the figure.
@@ -250,7 +226,7 @@ mod tests {
             }
             assert_eq!(
                 (figures[0].name.as_str(), figures[0].title.as_str()),
-                ("utilization-over-rtt", "Utilization over RTT")
+                ("queueing_delay_mean_ms-over-rtt", "Mean queueing delay over RTT")
             );
         }
     }
@@ -294,14 +270,31 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_drawn_is_told_before_anything_is_run() {
-        let factors = study(&GRID).factors;
-        let told =
-            |wish: &FigureSpec| check(wish, &factors).map_err(|misfit| misfit.message + ": " + &misfit.help);
-        assert_eq!(told(&wish(&["utilization", "Jain"])), Ok(()));
-        assert!(told(&wish(&["utilisation"])).unwrap_err().contains("did you mean `utilization`"));
-        assert!(told(&wish(&["utilization +"])).is_err());
-        let along = FigureSpec { x: Words("rate".into()), ..FigureSpec::default() };
-        assert!(told(&along).unwrap_err().contains("nothing varies along `rate`"));
+    fn panels_ascend_whatever_the_order_of_the_levels_and_series_keep_their_colours() {
+        let axes = [GRID[0], ("topology.buffer", &["2bdp", "0.5bdp", "1bdp"][..]), GRID[2]];
+        let only = Names(vec!["cc=bbr|cubic".into()]);
+        let figures =
+            of(&study(&axes), &FigureSpec { x: Words("rtt".into()), only, ..wish(&["utilization"]) });
+        let svg = figures[0].drawing.standalone();
+        let at = |text: &str| svg.find(&format!(">buffer {text}</text>")).expect(text);
+        assert!(at("0.5 BDP") < at("1 BDP") && at("1 BDP") < at("2 BDP"), "{svg}");
+        let drawn = |class: &str| svg.contains(&format!("class=\"line {class}\""));
+        assert_eq!((drawn("s0"), drawn("s1"), drawn("s2")), (false, true, true), "reno was the first");
+    }
+
+    #[test]
+    fn delays_of_three_decades_are_divided_by_powers_of_ten_unless_the_figure_says_otherwise() {
+        let mut wide = study(&[GRID[0], GRID[2]]);
+        for (place, scheme) in wide.schemes.iter_mut().enumerate() {
+            for run in &mut scheme.runs {
+                let whole = run.rows.iter_mut().find(|row| row.labels.is_empty()).expect("the run");
+                let delay = [0.1, 1.0, 300.0][place % 3];
+                whole.values.insert("queueing_delay_mean_ms".into(), Some(delay));
+            }
+        }
+        let ticks = |wish: &FigureSpec| of(&wide, wish)[0].drawing.standalone().contains(">0.1</text>");
+        let delay = wish(&["queueing_delay_mean_ms"]);
+        assert!(ticks(&delay));
+        assert!(!ticks(&FigureSpec { panel_scale: crate::scenario::Scale::Linear, ..delay }));
     }
 }

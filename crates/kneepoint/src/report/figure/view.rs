@@ -36,13 +36,16 @@ impl<'v> View<'v> {
     /// The figure; none if there is nothing along its axis.
     pub(super) fn of(observed: &'v Observed<'v>) -> Option<View<'v>> {
         let Observed { figure, frame, .. } = observed;
+        let series = ascending(observed.factors, figure.series(), frame.labels(figure.series()));
+        let facets =
+            figure.facet.0.iter().map(|axis| (axis, ascending(observed.factors, axis, frame.labels(axis))));
         let mut view = View {
             observed,
             fixed: Labels::new(),
-            xs: frame.labels(&figure.x.0).to_vec(),
-            ys: frame.labels(&figure.y.0).to_vec(),
-            series: frame.labels(figure.series()).iter().cloned().map(Some).collect(),
-            facets: figure.facet.0.iter().map(|axis| (axis, frame.labels(axis).to_vec())).collect(),
+            xs: ascending(observed.factors, &figure.x.0, frame.labels(&figure.x.0)),
+            ys: ascending(observed.factors, &figure.y.0, frame.labels(&figure.y.0)),
+            series: series.into_iter().map(Some).collect(),
+            facets: facets.collect(),
         };
         figure.only.0.iter().for_each(|only| view.restrict(only));
         view.facets.retain(|(_, labels)| !labels.is_empty());
@@ -118,6 +121,13 @@ impl<'v> View<'v> {
         series.as_ref().map_or(String::new(), |label| self.told(axis, label))
     }
 
+    /// The place of a series among all of the study, whichever are shown.
+    pub(super) fn rank(&self, series: &Option<String>) -> Option<usize> {
+        let Observed { figure, frame, factors, .. } = self.observed;
+        let all = ascending(factors, figure.series(), frame.labels(figure.series()));
+        all.iter().position(|label| Some(label) == series.as_ref())
+    }
+
     /// The name of the axis of x, or of y.
     pub(super) fn axis_name(&self, axis: &str, wanted: &str) -> String {
         match self.factor(axis) {
@@ -179,6 +189,19 @@ impl<'v> View<'v> {
         let whole = figure.mean_over.0.iter().fold(shown.expression.clone(), over);
         claim::estimate(&whole, frame, labels)
     }
+}
+
+/// The labels of a factor in the order of their numbers, if they have some; in order of appearance otherwise.
+fn ascending(factors: &[Factor], axis: &str, labels: &[String]) -> Vec<String> {
+    let mut labels = labels.to_vec();
+    if let Some(factor) = factors.iter().find(|factor| factor.key == axis && factor.is_numeric()) {
+        let number = |label: &String| {
+            let level = factor.levels.iter().find(|level| level.text == *label);
+            level.and_then(|level| level.number).unwrap_or(f64::NAN)
+        };
+        labels.sort_by(|one, other| number(one).total_cmp(&number(other)));
+    }
+    labels
 }
 
 /// Panels side by side, of so many.

@@ -2,19 +2,27 @@
 //! The headline metrics as bars, and two of them against one another.
 
 use super::super::document::{Figure, Shown};
-use super::super::{Comparison, SchemeResult};
+use super::super::{Comparison, RunResult, SchemeResult};
 use crate::chart::{Bar, Dot, bars, scatter};
 use crate::measure::headlines;
 use crate::metric::Metric;
+use crate::table::value;
 
 /// Bars for each headline metric that is defined for some scheme.
 pub(in super::super) fn metrics(comparison: &Comparison) -> Vec<Figure> {
-    headlines().filter_map(|metric| metric_bars(comparison, metric)).collect()
+    let bars =
+        |metric: &'static Metric| metric_bars(comparison, metric, &|run| value(&run.rows, &metric.key, &[]));
+    headlines().filter_map(bars).collect()
 }
 
-fn metric_bars(comparison: &Comparison, metric: &Metric) -> Option<Figure> {
+/// Bars of a metric of some part of the runs; none where no scheme has it.
+pub(in super::super) fn metric_bars(
+    comparison: &Comparison,
+    metric: &Metric,
+    of: &dyn Fn(&RunResult) -> f64,
+) -> Option<Figure> {
     let bar = |(rank, scheme): (usize, &SchemeResult)| {
-        let estimate = scheme.estimate(&metric.key);
+        let estimate = scheme.estimate_of(of);
         let (low, high) = metric.interval(&estimate);
         Bar {
             class: comparison.class_of(rank),

@@ -8,7 +8,7 @@ mod over_time;
 
 pub(super) use counts::counts;
 pub(super) use distribution::distribution;
-pub(super) use headlines::{knee, metrics};
+pub(super) use headlines::{knee, metric_bars, metrics};
 pub(super) use over_time::{followed, shown, timelines};
 
 use super::{Comparison, RunResult, SchemeResult};

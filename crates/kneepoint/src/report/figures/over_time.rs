@@ -176,7 +176,8 @@ impl<'c> Run<'c> {
     fn rtts(&self, scales: &Scales) -> Option<Strip> {
         let curves: Vec<Trace> =
             self.rtts.iter().map(|(place, points)| self.of_group(*place, points)).collect();
-        let axis = Axis::linear("RTT, ms").holding(scales.rtt.0, scales.rtt.1);
+        let (least, most) = scales.rtt;
+        let axis = Axis::spread("RTT, ms", [least, most]).holding(least, most);
         (!curves.is_empty()).then_some(Strip { axis, curves, levels: Vec::new() })
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Plain text for terminals: lines as wide as the terminal, or of 80 columns, and wider only where a cell is.
 
-use super::super::document::{Block, Document, Finding, Prose, Shown, Table, TableLine};
+use super::super::document::{Block, Column, Document, Finding, Prose, Shown, Table, TableLine};
 use super::Format;
 use crate::table::number::NONE;
 use crate::visible::visible;
@@ -12,7 +12,9 @@ pub const FORMAT: Format = Format { name: "text", extension: "txt", render };
 /// Columns of a terminal of unknown width, and of files.
 const USUAL: usize = 80;
 /// Columns of the narrowest terminal that is written for.
-const NARROWEST: usize = 40;
+const NARROWEST: usize = 16;
+/// Columns below which a table that does not fit is a list of its cells.
+const STACKED: usize = 40;
 /// Longest line of prose: longer ones are hard to follow.
 const PROSE: usize = 100;
 
@@ -147,7 +149,25 @@ impl Terminal {
                 parts.push(vec![column]);
             }
         }
-        parts.iter().map(|columns| text(columns, parts.len() == 1)).collect::<Vec<_>>().join("\n")
+        let tables: Vec<String> = parts.iter().map(|columns| text(columns, parts.len() == 1)).collect();
+        let shown = tables.join("\n");
+        let wide = shown.lines().any(|line| line.chars().count() > self.0);
+        if wide && self.0 < STACKED { self.stacked(table) } else { shown }
+    }
+
+    /// Each line of a table as its name with its cells below it, those that say something.
+    fn stacked(self, table: &Table) -> String {
+        let cell = |(column, shown): (&Column, &Shown)| {
+            let unit = if column.unit.is_empty() { String::new() } else { format!(" {}", column.unit) };
+            let (text, mark) = (shown.text(), shown.standing.mark());
+            (shown.mean != NONE)
+                .then(|| hanging("  ", &format!("{}: {text}{mark}{unit}", column.title), self.0))
+        };
+        let line = |line: &TableLine| {
+            let cells: String = table.columns.iter().zip(&line.cells).filter_map(cell).collect();
+            self.wrapped(&line.name, 0) + &cells
+        };
+        table.lines.iter().map(line).collect()
     }
 
     /// One column of text, in lines beside the names.
@@ -224,7 +244,6 @@ fn aligned(lines: &[Vec<String>], left: &[bool]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::document::Column;
     use super::*;
 
     #[test]
@@ -271,6 +290,27 @@ mod tests {
         let longest =
             |width: usize| Terminal(width).wrapped(&words, 0).lines().map(str::len).max().unwrap_or(0);
         assert!(longest(200) <= PROSE && longest(200) > USUAL && longest(60) <= 60);
+    }
+
+    #[test]
+    fn a_terminal_too_narrow_for_a_table_has_a_list_of_its_cells() {
+        let table = Table {
+            corner: "case".into(),
+            columns: vec![Column::number("queueing delay", "packets"), Column::text("remark")],
+            lines: vec![TableLine::new("a long name of a case", vec!["12.5 ± 0.3".into(), "fine".into()])],
+            linked: false,
+        };
+        for width in [1, 16, 20, 30, 39] {
+            let text = Terminal(width.max(NARROWEST)).lines(&table);
+            assert!(text.lines().all(|line| line.chars().count() <= width.max(NARROWEST)), "{width}: {text}");
+            let words: Vec<&str> = text.split_whitespace().collect();
+            assert!(words.join(" ").contains("queueing delay"), "{width}: {text}");
+        }
+        let narrow = Terminal(20).lines(&table);
+        assert_eq!(
+            narrow,
+            "a long name of a\ncase\n  queueing delay:\n  12.5 ± 0.3 packets\n  remark: fine\n"
+        );
     }
 
     #[test]

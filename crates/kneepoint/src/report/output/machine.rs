@@ -5,7 +5,7 @@ use super::Output;
 use super::Part::{self, In, Key, Of};
 use super::documents::FAULT;
 use crate::keys::Keyed;
-use crate::report::{live, playback};
+use crate::report::{live, playback, recording};
 use crate::table::Row;
 use crate::tcp::script::Difference;
 
@@ -49,6 +49,12 @@ pub(super) const ALL: &[Output] = &[
         from: &["knee live video --json", "OUT/video.json"],
         about: "",
         parts: &[Of("", playback::Report::SHAPE)],
+    },
+    Output {
+        name: "Traces",
+        from: &["knee trace --json"],
+        about: "",
+        parts: &[Of("", recording::Traces::SHAPE)],
     },
     Output {
         name: "Emulation",

@@ -6,6 +6,7 @@
 //! compares them with what its verbs print: a key without a definition fails, and so does a definition without a key.
 
 mod documents;
+mod finding;
 mod machine;
 mod models;
 mod tables;
@@ -13,6 +14,7 @@ mod tables;
 use crate::keys::{Field, Shape};
 use crate::measure::{Subject, headlines};
 use crate::metric::Metric;
+pub use finding::{beside_factors, writer};
 pub use tables::{COEXISTENCE, DIFFERENCES, ESTIMATES, RECORDS, SERIES, TABLES};
 
 /// One document, or one file of columns.

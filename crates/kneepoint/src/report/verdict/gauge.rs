@@ -8,6 +8,8 @@ use crate::table::{Bounds, Estimate, number, value};
 
 /// A quantity of a run, and how people speak of it.
 pub(super) struct Gauge<'c> {
+    /// The expression of figures and claims that it is.
+    pub(super) key: String,
     /// `queueing delay`
     pub(super) name: String,
     pub(super) better: Better,
@@ -20,6 +22,7 @@ pub(super) struct Gauge<'c> {
 impl<'c> Gauge<'c> {
     fn new(name: impl Into<String>, metric: &Metric, of: impl Fn(&RunResult) -> f64 + 'c) -> Gauge<'c> {
         Gauge {
+            key: metric.key.clone(),
             name: name.into(),
             better: metric.better.unwrap_or(Better::Less),
             unit: metric.unit,
@@ -39,17 +42,28 @@ impl<'c> Gauge<'c> {
 
     /// Those of a comparison that every case has, the most telling first: times of short transfers, where there are any.
     pub(super) fn all(comparison: &'c Comparison) -> Vec<Gauge<'c>> {
-        let short = transfers::groups(comparison).into_iter().flat_map(Gauge::of_transfers);
         let known = ["queueing_delay_mean_ms", "utilization", "flow_goodput_bps", "jain_index"];
-        let all = short.chain(known.into_iter().filter_map(Gauge::headline));
-        all.filter(|gauge| gauge.is_known(comparison)).collect()
+        let short = Gauge::leading(comparison).into_iter().map(|group| Gauge::of_transfers(&group));
+        short.chain(Gauge::headlines(comparison, &known)).collect()
     }
 
-    /// The time of short transfers, and the goodput of the long ones, which it may cost.
-    pub(super) fn of_transfers(group: transfers::Group<'c>) -> [Gauge<'c>; 2] {
-        let (metric, title) = (group.time, group.time.title.clone());
-        let lower = |text: &str| text[..1].to_lowercase() + &text[1..];
+    /// The group of short transfers whose times decide, if there is one: the first that every case has.
+    pub(super) fn leading(comparison: &'c Comparison) -> Option<transfers::Group<'c>> {
+        let known = |group: &transfers::Group<'c>| Gauge::of_transfers(group).is_known(comparison);
+        transfers::groups(comparison).into_iter().find(known)
+    }
+
+    /// What the best in times of short transfers may cost: their late ones, the long transfers beside them, and delay.
+    pub(super) fn costs_of_transfers(
+        comparison: &'c Comparison,
+        group: &transfers::Group<'c>,
+    ) -> Vec<Gauge<'c>> {
+        let late = group.late().map(|metric| {
+            let group = group.clone();
+            Gauge::new(lower(&metric.title), metric, move |run| group.of(run, &metric.key))
+        });
         let long = Gauge {
+            key: String::new(),
             name: "goodput of long transfers".into(),
             better: Better::More,
             unit: "Mbit/s",
@@ -57,7 +71,26 @@ impl<'c> Gauge<'c> {
             bounds: Bounds::POSITIVE,
             of: Box::new(transfers::long_bps),
         };
-        [Gauge::new(lower(&title), metric, move |run| group.time_of(run)), long]
+        let own = [Some(long), late].into_iter().flatten().filter(|gauge| gauge.is_known(comparison));
+        own.chain(Gauge::headlines(comparison, &["queueing_delay_p99_ms"])).collect()
+    }
+
+    /// What the least queueing delay may cost.
+    pub(super) fn costs(comparison: &'c Comparison) -> Vec<Gauge<'c>> {
+        // Goodput says again what utilization does, where all of it is theirs.
+        Gauge::headlines(comparison, &["utilization", "jain_index", "queueing_delay_p99_ms"])
+    }
+
+    fn headlines(comparison: &'c Comparison, keys: &[&'static str]) -> Vec<Gauge<'c>> {
+        let all = keys.iter().filter_map(|key| Gauge::headline(key));
+        all.filter(|gauge| gauge.is_known(comparison)).collect()
+    }
+
+    /// The time of short transfers.
+    pub(super) fn of_transfers(group: &transfers::Group<'c>) -> Gauge<'c> {
+        let (metric, own) = (group.time, group.clone());
+        let time = Gauge::new(lower(&metric.title), metric, move |run| own.of(run, &metric.key));
+        Gauge { key: group.expression(), ..time }
     }
 
     /// Whether every case has it.
@@ -104,6 +137,11 @@ impl<'c> Gauge<'c> {
         format!("{}{} {}", self.words().article, self.by(one, other), self.name)
     }
 
+    /// `31 % less queueing delay` of a part that is told already.
+    pub(super) fn changed(&self, part: &str, is_less: bool) -> String {
+        format!("{}{part} {} {}", self.words().article, self.how(is_less), self.name)
+    }
+
     /// `31 % less`
     pub(super) fn by(&self, one: f64, other: f64) -> String {
         let part = percent((one - other).abs() / other.abs());
@@ -126,12 +164,23 @@ impl<'c> Gauge<'c> {
     }
 }
 
+/// A title within a sentence: `median completion time`, `completion time at the 95th percentile`.
+fn lower(title: &str) -> String {
+    let title = match title.split_once(" percentile of ") {
+        Some((rank, what)) => format!("{what} at the {rank} percentile"),
+        None => title.to_string(),
+    };
+    title[..1].to_lowercase() + &title[1..]
+}
+
 /// A part of something, to two digits; nothing without a number.
 pub(super) fn percent(part: f64) -> String {
     let percent = 100.0 * part;
     match percent.is_finite() {
         false => String::new(),
         true if percent < 1.0 => format!("{} %", number::significant(percent, 1)),
+        // A hundred percent less would be nothing.
+        true if (99.5..100.0).contains(&percent) => "over 99 %".into(),
         // What is rounded to ten has two digits already.
         true if percent < 9.95 => format!("{percent:.1} %"),
         true => format!("{percent:.0} %"),
@@ -152,9 +201,10 @@ const DURATION: Words =
     Words { article: "a ", less: "shorter", more: "longer", least: "shortest", most: "longest" };
 
 /// Shorter names than titles.
-const NAMES: [(&str, &str); 4] = [
+const NAMES: [(&str, &str); 5] = [
     ("queueing_delay_mean_ms", "queueing delay"),
     ("flow_goodput_bps", "goodput per flow"),
     ("utilization", "utilization"),
     ("jain_index", "fairness (Jain's index)"),
+    ("queueing_delay_p99_ms", "queueing delay at the 99th percentile"),
 ];

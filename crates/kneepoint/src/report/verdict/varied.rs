@@ -3,15 +3,16 @@
 
 use std::collections::BTreeMap;
 
-use super::super::contest::{Contest, Judgement, is_choice};
+use super::super::contest::{Contest, Judgement};
 use super::super::document::Prose;
 use super::super::{Comparison, Factor, SchemeResult};
 use super::gauge::{Gauge, percent};
-use super::{Difference, MOST_NAMED, joined};
+use super::places::Places;
+use super::{Cost, Difference, MOST_NAMED, costs, joined};
 use crate::metric::Better;
 use crate::table::Estimate;
 
-/// Several conditions: which rival is best in how many of them.
+/// Several conditions: which rival is best in how many of them, where, and at what cost.
 pub(super) fn tally(comparison: &Comparison, contests: &[Contest], gauge: &Gauge, others: &[Gauge]) -> Prose {
     let judged: Vec<Judgement> = contests
         .iter()
@@ -26,49 +27,66 @@ pub(super) fn tally(comparison: &Comparison, contests: &[Contest], gauge: &Gauge
     }
     let mut winners: Vec<(String, Vec<&Judgement>)> = by_name.into_iter().collect();
     winners.sort_by_key(|(_, theirs)| std::cmp::Reverse(theirs.len()));
-    let conditions = conditions(comparison, judged.len());
+    let places = Places::of(comparison, &judged);
     let Some((first, rest)) = winners.split_first() else {
         return Prose::from(format!(
-            "None is statistically distinguishable as the best in {} at any of {conditions}.",
-            gauge.name
+            "None is statistically distinguishable as the best in {} at any of {}.",
+            gauge.name,
+            places.counted()
         ));
     };
+    let at = |held: &[&Judgement]| places.told(held).map_or(String::new(), |place| format!(" ({place})"));
     let (name, theirs) = first;
     let lead = |contest: &&Judgement| {
         let (one, other) = (contest.mean(contest.best()).mean, contest.mean(contest.order[1]).mean);
         (one - other).abs() / other.abs()
     };
-    let range = range(theirs.iter().map(lead));
-    let how = gauge.how(gauge.better == Better::Less);
     let mut said = format!(
-        " has {} at {} {conditions}, {range} {how} than the next ({})",
+        " has {} at {} {}{}, {} {} than the next ({}){}",
         gauge.best(),
         if theirs.len() == judged.len() { "all".to_string() } else { format!("{} of", theirs.len()) },
-        if untested { "one run of each, untested" } else { "p < 0.05" }
+        places.counted(),
+        at(theirs),
+        range(theirs.iter().map(lead)),
+        gauge.how(gauge.better == Better::Less),
+        if untested { "one run of each, untested" } else { "p < 0.05" },
+        costs(others, |other| cost(comparison, theirs, other, &places))
     );
-    if let Some(cost) = others.first().and_then(|other| cost(comparison, theirs, other)) {
-        said += &cost;
-    }
     for (other, others_won) in rest.iter().take(MOST_NAMED) {
-        said += &format!("; {other} at {}", others_won.len());
+        said += &format!("; {other} at {}{}", others_won.len(), at(others_won));
     }
     if !tied.is_empty() {
-        said += &format!("; at {} the best is statistically indistinguishable from others", tied.len());
+        said += &format!(
+            "; at {}{} the best is statistically indistinguishable from others",
+            tied.len(),
+            at(&tied)
+        );
     }
     Prose::default().strong(name.clone()).then(said + ".")
 }
 
-/// `, at 0.1 % to 4 % less utilization`, where it is worse than the next in all of them.
-fn cost(comparison: &Comparison, won: &[&Judgement], gauge: &Gauge) -> Option<String> {
+/// `0.1 % to 4 % less utilization at RTT 20 ms`: by how much it is worse than the next, and where.
+fn cost(comparison: &Comparison, won: &[&Judgement], gauge: &Gauge, places: &Places) -> Cost {
     let difference = |judged: &&Judgement| {
         let schemes = [judged.best(), judged.order[1]].map(|rank| &comparison.schemes[rank]);
         Difference::of(gauge, schemes)
     };
     let all: Vec<Difference> = won.iter().map(difference).collect();
-    let worse = all.iter().all(|one| one.better(gauge) == Some(false));
-    let first = all.first().filter(|_| worse)?;
-    let parts = all.iter().map(|one| (one.one - one.other).abs() / one.other.abs());
-    Some(format!(", at {} {} {}", range(parts), gauge.how(first.one < first.other), gauge.name))
+    let is_worse = |one: &Difference| one.better(gauge) == Some(false);
+    let worse: Vec<&Difference> = all.iter().filter(|one| is_worse(one)).collect();
+    let Some(first) = worse.first() else {
+        return if all.iter().all(|one| one.better(gauge) == Some(true)) { Cost::Gain } else { Cost::None };
+    };
+    let parts = worse.iter().map(|one| (one.one - one.other).abs() / one.other.abs());
+    let said = gauge.changed(&range(parts), first.one < first.other);
+    let paid: Vec<&Judgement> =
+        won.iter().zip(&all).filter(|(_, one)| is_worse(one)).map(|(judged, _)| *judged).collect();
+    let place = match places.told(&paid) {
+        _ if paid.len() == won.len() => String::new(),
+        Some(place) => format!(" at {place}"),
+        None => format!(" in {} of them", paid.len()),
+    };
+    Cost::Paid(said + &place)
 }
 
 /// `12 % to 60 %`
@@ -79,14 +97,6 @@ fn range(parts: impl Iterator<Item = f64>) -> String {
         (least, most) if least == most => least,
         (least, most) => format!("{least} to {most}"),
     }
-}
-
-/// `9 combinations of buffer and RTT`
-fn conditions(comparison: &Comparison, count: usize) -> String {
-    let factors = comparison.varied().filter(|(_, factor)| !is_choice(factor));
-    let names: Vec<String> = factors.map(|(_, factor)| factor.name.clone()).collect();
-    let what = if names.len() == 1 { "values" } else { "combinations" };
-    format!("{count} {what} of {}", joined(&names))
 }
 
 /// Conditions alone: how the quantities change along a number, or between which numbers they are.
@@ -116,6 +126,7 @@ fn along(comparison: &Comparison, factor: &Factor, gauges: &[Gauge]) -> Prose {
         let (begin, end) = (gauge.bare(&from), gauge.shown(&to));
         let apart = Difference::of(gauge, [low, high]).better(gauge).is_some();
         match apart {
+            _ if gauge.shown(&from) == end => format!("{} is {end} at both", gauge.name),
             false => format!("{} is {begin} and {end}, statistically indistinguishable", gauge.name),
             true if from.mean < to.mean => format!("{} rises from {begin} to {end}", gauge.name),
             true => format!("{} falls from {begin} to {end}", gauge.name),
@@ -136,6 +147,9 @@ fn between(comparison: &Comparison, gauges: &[Gauge]) -> Prose {
             one.0.mean.total_cmp(&other.0.mean)
         };
         let (least, most) = (known().min_by(ordered)?, known().max_by(ordered)?);
+        if gauge.shown(&least.0) == gauge.shown(&most.0) {
+            return Some(format!("{} is {} everywhere", gauge.name, gauge.shown(&least.0)));
+        }
         Some(format!(
             "{} is from {} ({}) to {} ({})",
             gauge.name,

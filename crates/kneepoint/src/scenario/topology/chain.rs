@@ -5,7 +5,9 @@ use super::super::forms::{Buffer, Name};
 use super::super::sections::Direction;
 use super::super::tree::Table;
 use super::net::Net;
-use super::{DelaySteps, Laid, Site, Topology, Wish, delay_range, delays_increase, steps};
+use super::{
+    DelaySteps, Laid, Nominal, Site, Topology, Wish, delay_range, delays_increase, nominal, rate_range, steps,
+};
 use crate::fault::Faults;
 use crate::link::{LinkSpec, NodeId};
 use crate::queue;
@@ -16,8 +18,8 @@ use crate::units::{Rate, Span};
 crate::settings! {
     /// A chain.
     pub struct Params {
-        /// Rate of every hop.
-        rate: Rate = Rate::from_mbit(10), Rate(1)..=Rate::from_mbit(1_000_000);
+        /// Rate of every hop; `auto` is the mean of their trace.
+        rate: Nominal = Or::is(Rate::from_mbit(10)), rate_range();
         /// How many hops.
         hops: u32 = 1, 1..=1000;
         /// One-way delay of a hop.
@@ -50,7 +52,7 @@ impl Topology for Chain {
 fn lay(params: &Params, site: &Site, table: &Table, faults: &mut Faults) -> Option<Laid> {
     let row = Backbone {
         routers: params.hops + 1,
-        rate: params.rate,
+        rate: nominal(&params.rate, &site.capacity, table, faults)?,
         delay: params.hop_delay,
         delay_steps: steps(&params.delay_steps),
         rtt: params.hop_delay * 2 * u64::from(params.hops),

@@ -13,7 +13,10 @@ use super::super::forms::{Buffer, Pace};
 use super::super::sections::Direction;
 use super::super::tree::Table;
 use super::net::Net;
-use super::{DelaySteps, Laid, Pipe, Site, Topology, Wish, delay_range, delays_increase, steps};
+use super::{
+    DelaySteps, Laid, Nominal, Pipe, Site, Topology, Wish, delay_range, delays_increase, nominal, rate_range,
+    steps,
+};
 use crate::fault::Faults;
 use crate::link::{LinkSpec, NodeId};
 use crate::queue::Limit;
@@ -33,8 +36,8 @@ crate::choice! {
 crate::settings! {
     /// A dumbbell.
     pub struct Params {
-        /// Rate of the bottleneck.
-        rate: Rate = Rate::from_mbit(10), Rate(1)..=Rate::from_mbit(1_000_000);
+        /// Rate of the bottleneck; `auto` is the mean of its trace.
+        rate: Nominal = Or::is(Rate::from_mbit(10)), rate_range();
         /// Base round-trip time, without queueing and transmission; a group may have its own.
         rtt: Span = Span::from_millis(60), Span::from_micros(1)..=Span::from_secs(1000);
         /// One-way delay of the bottleneck; `auto` is a third of the least round-trip time.
@@ -101,7 +104,8 @@ fn lay(params: &Params, site: &Site, table: &Table, faults: &mut Faults) -> Opti
         }
     }
     let delay = bottleneck_delay(params, site, table, faults);
-    let limits = limits(params, site, table, faults);
+    let rate = nominal(&params.rate, &site.capacity, table, faults)?;
+    let limits = limits(params, rate, site, table, faults);
     if !faults.is_empty() {
         return None;
     }
@@ -110,7 +114,7 @@ fn lay(params: &Params, site: &Site, table: &Table, faults: &mut Faults) -> Opti
     let routers = (net.node("r1"), net.node("r2"));
     let two_way = site.travels(Direction::Reverse);
     let bottleneck = LinkSpec {
-        rate: Some(params.rate),
+        rate: Some(rate),
         capacity: site.capacity.clone(),
         delay,
         delay_steps: steps(&params.delay_steps),
@@ -171,8 +175,14 @@ fn bottleneck_delay(params: &Params, site: &Site, table: &Table, faults: &mut Fa
     delay
 }
 
-fn limits(params: &Params, site: &Site, table: &Table, faults: &mut Faults) -> Option<(Limit, Limit)> {
-    let pipe = site.pipe(params.rate, params.rtt, table.place("buffer"));
+fn limits(
+    params: &Params,
+    rate: Rate,
+    site: &Site,
+    table: &Table,
+    faults: &mut Faults,
+) -> Option<(Limit, Limit)> {
+    let pipe = site.pipe(rate, params.rtt, table.place("buffer"));
     let floor = u64::from(params.buffer_floor) * site.population();
     let forward = pipe.limit(params.buffer, floor, faults)?;
     let reverse = match params.reverse_buffer.get() {

@@ -5,11 +5,14 @@ use std::collections::BTreeSet;
 
 use super::super::choose::{Precedence, choose};
 use super::super::forms::{Buffer, Name};
+use super::super::queues;
 use super::super::reader::{Shape, settings};
 use super::super::sections::Direction;
 use super::super::tree::Table;
 use super::net::Net;
-use super::{DelaySteps, Laid, Site, Topology, Wish, delay_range, delays_increase, steps};
+use super::{
+    DelaySteps, Laid, Nominal, Site, Topology, Wish, delay_range, delays_increase, nominal, rate_range, steps,
+};
 use crate::fault::Faults;
 use crate::link::{LinkSpec, NodeId, capacity, loss};
 use crate::settings::{Auto, Or};
@@ -36,8 +39,8 @@ crate::settings! {
         from: Name = Name("a".into());
         /// The node where it ends.
         to: Name = Name("b".into());
-        /// Its rate.
-        rate: Rate = Rate::from_mbit(10), Rate(1)..=Rate::from_mbit(1_000_000);
+        /// Its rate; `auto` is the mean of its trace.
+        rate: Nominal = Or::is(Rate::from_mbit(10)), rate_range();
         /// Its one-way delay.
         delay: Span = Span::from_millis(10), Span::ZERO..=Span::from_secs(500);
         /// Times and the one-way delay from each of them on, as in `["10s: 50ms"]`; packets never overtake one another.
@@ -165,7 +168,7 @@ impl Plan {
         let shape = Shape { place: "[[link]]", besides: BESIDES, required: LINK_REQUIRED };
         let fields: LinkFields = settings(table, shape, faults);
         let queue = match table.get("queue") {
-            Some(node) => choose(node, "queue", Precedence::Members, site.extensions, faults)?.config,
+            Some(node) => queues::discipline(node, &site.queue_defaults, "queue", site.extensions, faults)?,
             None => site.queue.clone(),
         };
         let feedback = match table.get("feedback") {
@@ -190,10 +193,11 @@ impl Plan {
         }
         let from = self.end(table, "from", &fields.from.0, faults)?;
         let to = self.end(table, "to", &fields.to.0, faults)?;
-        let pipe = site.pipe(fields.rate, fields.delay * 2, table.place("buffer"));
+        let rate = nominal(&fields.rate, &capacity, table, faults)?;
+        let pipe = site.pipe(rate, fields.delay * 2, table.place("buffer"));
         let limit = pipe.limit(fields.buffer, 2, faults)?;
         let link = LinkSpec {
-            rate: Some(fields.rate),
+            rate: Some(rate),
             capacity,
             delay: fields.delay,
             delay_steps: steps(&fields.delay_steps),

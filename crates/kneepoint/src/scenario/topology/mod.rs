@@ -14,7 +14,7 @@ use super::sections::{Direction, Endpoints};
 use super::tree::Table;
 use crate::fault::Faults;
 use crate::link::{Network, NodeId, capacity, loss};
-use crate::settings::{List, Never, Or, Settings, Timed, increasing};
+use crate::settings::{Auto, List, Never, Or, Settings, Timed, increasing};
 use crate::units::{Bytes, Rate, Span};
 use crate::{feedback, queue};
 
@@ -81,6 +81,26 @@ fn steps(delays: &DelaySteps) -> Vec<Timed<Span>> {
     delays.get().map_or(Vec::new(), |steps| steps.values().to_vec())
 }
 
+/// The rate of a link, or `auto` for the mean of its trace.
+pub(super) type Nominal = Or<Rate, Auto>;
+
+/// The range of [`Nominal`].
+pub(super) fn rate_range() -> std::ops::RangeInclusive<Nominal> {
+    Or::is(Rate(1))..=Or::is(Rate::from_mbit(1_000_000))
+}
+
+/// The rate of a link with such a capacity.
+fn nominal(rate: &Nominal, capacity: &capacity::Config, table: &Table, faults: &mut Faults) -> Option<Rate> {
+    let rate = rate.get().copied().or_else(|| capacity.mean());
+    if rate.is_none() {
+        let message =
+            format!("rate: `auto` is the mean of a trace, and the capacity is `{}`", capacity.name());
+        let help = "give a rate, or a `file` with a trace in `[capacity]`";
+        faults.add_with_help(table.place("rate"), message, help);
+    }
+    rate
+}
+
 /// The inputs of a topology besides its own fields.
 pub struct Site<'s> {
     /// The whole scenario.
@@ -91,6 +111,8 @@ pub struct Site<'s> {
     pub queue: queue::Config,
     /// The discipline of the bottleneck against the direction of most data.
     pub reverse_queue: queue::Config,
+    /// Defaults of the disciplines that links name, a table for each.
+    pub queue_defaults: Table,
     /// The feedback of bottlenecks in the direction of most data.
     pub feedback: feedback::Config,
     /// The losses of bottlenecks in the direction of most data.

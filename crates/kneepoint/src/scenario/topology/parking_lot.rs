@@ -9,7 +9,9 @@
 use super::super::forms::{Buffer, Pace};
 use super::super::tree::Table;
 use super::chain::Backbone;
-use super::{DelaySteps, Laid, Site, Topology, delay_range, delays_increase, steps};
+use super::{
+    DelaySteps, Laid, Nominal, Site, Topology, delay_range, delays_increase, nominal, rate_range, steps,
+};
 use crate::fault::Faults;
 use crate::link::NodeId;
 use crate::settings::Or;
@@ -18,8 +20,8 @@ use crate::units::{Rate, Span};
 crate::settings! {
     /// A parking lot.
     pub struct Params {
-        /// Rate of every hop.
-        rate: Rate = Rate::from_mbit(10), Rate(1)..=Rate::from_mbit(1_000_000);
+        /// Rate of every hop; `auto` is the mean of their trace.
+        rate: Nominal = Or::is(Rate::from_mbit(10)), rate_range();
         /// How many routers: `r1`, `r2` and so on.
         routers: u32 = 6, 2..=1000;
         /// One-way delay from a router to the next.
@@ -59,7 +61,7 @@ fn lay(params: &Params, site: &Site, table: &Table, faults: &mut Faults) -> Opti
     }
     let row = Backbone {
         routers: params.routers,
-        rate: params.rate,
+        rate: nominal(&params.rate, &site.capacity, table, faults)?,
         delay: params.hop_delay,
         delay_steps: steps(&params.delay_steps),
         rtt: (params.access_delay * 2 + params.hop_delay) * 2,

@@ -6,7 +6,7 @@ use super::{Dumbbell, Party, Sessions};
 use crate::fault::Faults;
 use crate::scenario::scheme::Scheme;
 use crate::scenario::tree::Table;
-use crate::scenario::{self, Case, Document, Extensions, FigureSpec, Files, Settings};
+use crate::scenario::{self, Case, Document, Extensions, FigureSpec, Files, Queues, Settings};
 use crate::settings::Raw;
 use crate::spec::Valid;
 use crate::study::Invalid;
@@ -28,6 +28,8 @@ pub struct Question<'q> {
     pub extensions: Extensions,
     /// Options of every TCP.
     pub tcp: Vec<(String, Raw)>,
+    /// Whose settings are the defaults of queues.
+    pub queues: Queues,
     /// Rate of the bottleneck.
     pub rate: Rate,
     /// Base round-trip time.
@@ -145,6 +147,7 @@ impl Question<'_> {
             title,
             parties,
             tcp: &self.tcp,
+            queues: self.queues,
             rate: self.rate,
             rtt: self.rtt,
             buffer: &self.buffer,
@@ -182,6 +185,7 @@ mod tests {
             schemes: schemes.map(|name| (name.to_string(), scheme::parse(name).unwrap())).to_vec(),
             extensions: Extensions::NONE,
             tcp: vec![("delayed_ack".into(), Raw::Bool(true)), ("rto_min".into(), Raw::Text("1s".into()))],
+            queues: Queues::Paper,
             rate: Rate::from_mbit(10),
             rtt: Span::from_millis(40),
             flows: 2,

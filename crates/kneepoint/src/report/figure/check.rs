@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Whether a figure can be drawn as it is wanted, told before anything is run.
+
+use std::collections::BTreeSet;
+
+use super::super::{Comparison, Factor};
+use super::choice::{Misfit, settle};
+use crate::experiment::expression::{Expression, Reference};
+use crate::experiment::observed;
+use crate::measure::{Subject, headlines};
+use crate::metric::Metric;
+use crate::scenario::FigureSpec;
+use crate::spec::Valid;
+use crate::suggest::did_you_mean;
+
+/// The names of the parts of runs that metrics can be of.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Parts {
+    groups: BTreeSet<String>,
+    links: BTreeSet<String>,
+}
+
+impl Parts {
+    /// Those that runs of these cases will have.
+    pub fn of_cases<'v>(cases: impl Iterator<Item = &'v Valid>) -> Parts {
+        let mut parts = Parts::default();
+        for case in cases {
+            parts.groups.extend(case.groups().iter().map(|group| group.name.clone()));
+            let measured = case.network().links.iter().filter(|link| link.measured);
+            parts.links.extend(measured.map(|link| link.name.clone()));
+        }
+        parts
+    }
+
+    /// Those that finished runs have.
+    pub fn of_results(comparison: &Comparison) -> Parts {
+        let runs = comparison.schemes.iter().flat_map(|scheme| &scheme.runs);
+        let rows: Vec<_> = runs.flat_map(|run| &run.rows).collect();
+        let of = |subject: Subject, axis: &str| {
+            rows.iter().filter(|row| subject.has(row)).map(|row| row.label(axis).to_string()).collect()
+        };
+        Parts { groups: of(Subject::Group, "group"), links: of(Subject::Link, "link") }
+    }
+
+    /// The labels along an axis; none where they are not known.
+    fn labels(&self, axis: &str) -> Option<Vec<&str>> {
+        let known = match axis {
+            "group" => &self.groups,
+            "link" => &self.links,
+            _ => return None,
+        };
+        Some(known.iter().map(String::as_str).collect()).filter(|labels: &Vec<&str>| !labels.is_empty())
+    }
+}
+
+/// Whether a figure can be drawn as it is wanted of a study with these factors, whose runs have these parts.
+pub fn check(wish: &FigureSpec, factors: &[Factor], parts: &Parts) -> Result<(), Misfit> {
+    for (_, text) in wish.shown() {
+        let expression = Expression::parse(&quantity_text(text)?);
+        let references = expression.iter().flat_map(Expression::references);
+        references.into_iter().try_for_each(|reference| labelled(reference, factors, parts))?;
+    }
+    if *wish == FigureSpec::default() { Ok(()) } else { settle(wish, factors).map(|_| ()) }
+}
+
+/// Whether some part of a run has a metric under its labels.
+fn labelled(reference: &Reference, factors: &[Factor], parts: &Parts) -> Result<(), Misfit> {
+    let observed = observed();
+    for (axis, label) in &reference.labels {
+        let factor = factors.iter().find(|factor| factor.key == *axis);
+        let swept: Option<Vec<&str>> =
+            factor.map(|one| one.levels.iter().map(|level| level.text.as_str()).collect());
+        if swept.is_none() && !observed.contains(axis.as_str()) {
+            let axes: Vec<&str> =
+                factors.iter().map(|one| one.key.as_str()).chain(observed.iter().copied()).collect();
+            let message = format!("`{reference}`: nothing has a label along `{axis}`");
+            return Err(Misfit { message, help: did_you_mean(axis, &axes) });
+        }
+        let known = swept.or_else(|| parts.labels(axis));
+        if let Some(others) = known.filter(|labels| !labels.contains(&label.as_str())) {
+            let message = format!("`{reference}`: there is no {axis} `{label}`");
+            return Err(Misfit { message, help: did_you_mean(label, &others) });
+        }
+    }
+    let own: Vec<&str> =
+        reference.labels.keys().map(String::as_str).filter(|axis| observed.contains(axis)).collect();
+    let having: Vec<&Subject> = Subject::ALL
+        .iter()
+        .filter(|subject| subject.metrics().iter().any(|metric| metric.key == reference.metric))
+        .collect();
+    if own.is_empty() || having.iter().any(|subject| own.iter().all(|axis| subject.axes().contains(axis))) {
+        return Ok(());
+    }
+    let message = format!("`{reference}`: no {} has `{}`", own.join(" and "), reference.metric);
+    let ways = having.iter().map(|subject| match subject.axes() {
+        [] => format!("`{}` of the whole run", reference.metric),
+        axes => {
+            let labels: Vec<String> = axes.iter().map(|axis| format!("{axis}=…")).collect();
+            format!("`{}[{}]`", reference.metric, labels.join(", "))
+        }
+    });
+    Err(Misfit { message, help: format!("write {}", ways.collect::<Vec<_>>().join(" or ")) })
+}
+
+/// What is wanted as an expression of metrics: it is one, or a metric's name for people.
+pub(super) fn quantity_text(wanted: &str) -> Result<String, Misfit> {
+    let known = |reference: &&Reference| {
+        Subject::ALL.iter().flat_map(|subject| subject.metrics()).any(|metric| metric.key == reference.metric)
+    };
+    let is_called = |metric: &&Metric| {
+        [&metric.short, &metric.title].iter().any(|name| name.eq_ignore_ascii_case(wanted.trim()))
+    };
+    let called =
+        || headlines().chain(Subject::Run.metrics()).find(is_called).map(|metric| metric.key.clone());
+    match Expression::parse(wanted) {
+        Ok(expression) if expression.references().is_empty() => Err(Misfit {
+            message: format!("`{wanted}` is no metric, and there is none in it"),
+            help: AS_IN.into(),
+        }),
+        Ok(expression) => match expression.references().into_iter().find(|reference| !known(reference)) {
+            None => Ok(wanted.to_string()),
+            Some(unknown) => called().ok_or_else(|| {
+                let keys: Vec<&str> =
+                    Subject::Run.metrics().iter().map(|metric| metric.key.as_str()).collect();
+                let message = format!("no run measures `{}`", unknown.metric);
+                Misfit { message, help: did_you_mean(&unknown.metric, &keys) }
+            }),
+        },
+        Err(wrong) => called()
+            .ok_or_else(|| Misfit { message: format!("`{wanted}`: {}", wrong.message), help: AS_IN.into() }),
+    }
+}
+
+/// How a metric is written.
+const AS_IN: &str =
+    "write a metric as in `utilization` or `drop_ratio[group=web]`; `knee explain` lists what is measured";
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::{Factors, example};
+    use super::*;
+    use crate::scenario::{Names, Words};
+
+    fn wish(metrics: &[&str]) -> FigureSpec {
+        let panels = metrics.iter().map(|metric| metric.to_string()).collect();
+        FigureSpec { panels: Names(panels), ..FigureSpec::default() }
+    }
+
+    fn told(wish: &FigureSpec) -> Result<(), String> {
+        let case = |rtt: &str| vec![("topology.rtt".to_string(), rtt.to_string())];
+        let factors = Factors::of(&[case("20ms"), case("80ms")]).factors;
+        let parts = Parts::of_results(&example::comparison());
+        check(wish, &factors, &parts).map_err(|misfit| misfit.message + ": " + &misfit.help)
+    }
+
+    #[test]
+    fn what_cannot_be_drawn_is_told_before_anything_is_run() {
+        assert_eq!(told(&wish(&["utilization", "Jain"])), Ok(()));
+        assert!(told(&wish(&["utilisation"])).unwrap_err().contains("did you mean `utilization`"));
+        assert!(told(&wish(&["utilization +"])).is_err());
+        let along = FigureSpec { x: Words("rate".into()), ..FigureSpec::default() };
+        assert!(told(&along).unwrap_err().contains("nothing varies along `rate`"));
+    }
+
+    #[test]
+    fn a_metric_is_one_that_some_part_of_the_runs_has() {
+        for known in ["share[group=noise]", "goodput_bps[group=forward]", "utilization[link=r1-r2]"] {
+            assert_eq!(told(&wish(&[known])), Ok(()), "{known}");
+        }
+        for (wrong, named) in [
+            ("1/0", "`1/0` is no metric"),
+            ("7", "write a metric as in `utilization`"),
+            ("share[group=nois]", "there is no group `nois`: did you mean `noise`?"),
+            ("utilization[link=x]", "there is no link `x`: expected `r1-r2`"),
+            ("utilization[topology.rtt=3ms]", "expected one of `20 ms`, `80 ms`"),
+            ("utilization[colour=red]", "nothing has a label along `colour`"),
+            (
+                "utilization[group=noise]",
+                "no group has `utilization`: write `utilization` of the whole run or",
+            ),
+        ] {
+            let said = told(&wish(&[wrong])).unwrap_err();
+            assert!(said.contains(named), "{wrong}: {said}");
+        }
+    }
+}
