@@ -16,6 +16,8 @@
 //! A window that grows beyond the receiver's room (ns-2's does) is not in use there, and a response that cuts all of it may change nothing.
 //! So a response acts on the window in use, as reductions of ns-2 do (`windowd` in tcp.cc).
 
+use alloc::boxed::Box;
+
 use super::window::Window;
 use super::{Ack, Start};
 
@@ -40,15 +42,21 @@ pub struct Cut {
     pub grows: bool,
 }
 
+/// What a response acts on and what it leaves, apart from the state that every acknowledgement looks at.
+#[derive(Clone, Debug)]
+struct Reach {
+    /// The receiver's room, in packets.
+    room: f64,
+    cut: Cut,
+}
+
 /// The state between early responses.
 #[derive(Clone, Debug)]
 pub struct Early {
     /// The next response waits until this packet is acknowledged.
     marker: u64,
-    /// The receiver's room, in packets.
-    room: f64,
+    reach: Box<Reach>,
     params: Params,
-    cut: Cut,
     responses: u32,
     recovering: bool,
     in_slow_start: bool,
@@ -57,8 +65,8 @@ pub struct Early {
 impl Early {
     /// Free to respond, in slow start too if `in_slow_start`.
     pub fn new(params: &Params, cut: Cut, in_slow_start: bool, start: &Start) -> Early {
-        let (room, params) = (start.room, params.clone());
-        Early { marker: 0, room, params, cut, responses: 0, recovering: false, in_slow_start }
+        let reach = Box::new(Reach { room: start.room, cut });
+        Early { marker: 0, reach, params: params.clone(), responses: 0, recovering: false, in_slow_start }
     }
 
     /// An acknowledgement arrived; it may be the end of a repair.
@@ -81,11 +89,12 @@ impl Early {
     /// Leaves the fraction `kept` of the window in use; `next` is the next packet never sent so far. Whether the acknowledgement may
     /// grow the window still.
     pub fn respond(&mut self, window: &mut Window, kept: f64, next: u64) -> bool {
-        window.packets = (window.packets.min(self.room) * kept).max(self.cut.min_window);
-        window.ssthresh = window.packets.max(self.cut.min_threshold);
+        let Reach { room, cut } = &*self.reach;
+        window.packets = (window.packets.min(*room) * kept).max(cut.min_window);
+        window.ssthresh = window.packets.max(cut.min_threshold);
         self.marker = next;
         self.responses += 1;
-        self.cut.grows
+        cut.grows
     }
 
     /// Packets were lost; `next` is the next packet never sent so far.

@@ -46,7 +46,7 @@
 //! * Ageing is described for losses, and "p and p'" are updated periodically: both age (`early_rate_ages`).
 //! * A loss event is an episode of repair, or a timeout outside one; an episode lasts until all is acknowledged that was
 //!   outstanding when its loss was found. Packets count as they are acknowledged.
-//! * What an early response leaves, and whether its acknowledgement grows the window, decide below two packets: [`pert_small`](super::pert_small).
+//! * What an early response leaves, and whether its acknowledgement grows the window, decide below two packets: `pert-small` has other rules there.
 //! * qm is that of the samples; the thesis has "maximum observed queuing delay", which may be that of the average (`greatest_of`).
 //! * Once per round trip, no early response in slow start, losses count as responses: as `pert` reads the
 //!   paper before. α adapts in slow start, too, and is not used there.
@@ -60,7 +60,7 @@
 //! * `friendly`: a router that drops early keeps q below t1, and PERT takes the link for an empty one. Reno's window is
 //!   √(3/2 · packets between two losses); while PERT's is more than `friendly` times that, there is no high-speed
 //!   mode, and a loss takes off `loss_decrease`. 1 is as friendly as Reno; losses of the channel then count, too.
-//! * `memory_rtts`, of [`pert_small`](super::pert_small): 100 acknowledgements are many round trips of a small window. The weight of a sample that
+//! * `memory_rtts`: 100 acknowledgements are many round trips of a small window. The weight of a sample that
 //!   acknowledges n packets is 1 - exp(-n / (m W)), a time constant of m round trips; where m W is a dozen packets the
 //!   average is noise.
 
@@ -71,13 +71,14 @@ mod aggression;
 mod event_rate;
 mod probe;
 mod queueing;
+pub mod small;
 
 use self::aggression::{Aggression, Mode, View};
 use self::event_rate::EventRate;
 use self::probe::{Order, Probe, Signs};
 use self::queueing::Queueing;
+use self::small::{Small, Variant, rules};
 use super::early::{self, Early};
-use super::pert_small::{Small, Thesis, Variant};
 use super::window::{InLinux, Window};
 use super::{Ack, Control, Controller, Loss, Sizes, Start, Timeout};
 use crate::rng::Rng;
@@ -102,6 +103,20 @@ crate::settings! {
         /// Beyond the thesis: the link is not empty, and a loss takes off `loss_decrease`, while the window is more than
         /// this many times what Reno has at the same loss rate; 0 asks nothing of losses.
         friendly: f64 = 0.0, 0.0..=1000.0;
+    }
+}
+
+/// The thesis's rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Thesis;
+
+rules!(thesis: 1.0, 2.0, false, 0.0, false, RoundTrip, 0.1);
+
+impl Variant for Thesis {
+    type Params = thesis::Params;
+
+    fn small(params: &thesis::Params) -> Small {
+        params.small()
     }
 }
 

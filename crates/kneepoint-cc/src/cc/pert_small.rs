@@ -27,88 +27,21 @@
 //!
 //! Counting bytes (RFC 3465) is the host's: `growth_per_ack`.
 
-use crate::settings::Settings;
-
-use super::delay::Signal;
-use super::early::Cut;
 use super::pert_adaptive::PertAdaptive;
+use super::pert_adaptive::small::{Small, Variant, rules};
 
-/// The rules of adaptive PERT that decide where windows are a few packets.
-#[derive(Clone, Copy, Debug)]
-pub struct Small {
-    /// What an early response leaves.
-    pub cut: Cut,
-    /// The average's time constant in round-trip times; zero for a weight per acknowledgement.
-    pub memory_rtts: f64,
-    /// A round trip has one sample, its smallest.
-    pub rounds: bool,
-    /// The delay whose queueing part is estimated.
-    pub signal: Signal,
-    /// The increase of the growth by a step in compete mode.
-    pub compete_step: f64,
-}
+/// The remedy's rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Remedy;
 
-/// Adaptive PERT with these rules.
-pub trait Variant: Clone + core::fmt::Debug + PartialEq {
-    /// The rules as parameters.
-    type Params: Settings + PartialEq;
+rules!(remedy: 2.0, 2.0, true, 10.0, true, OneWay, 0.5);
 
-    /// The rules.
-    fn small(params: &Self::Params) -> Small;
-}
+impl Variant for Remedy {
+    type Params = remedy::Params;
 
-/// Declares a variant and the defaults of its rules.
-macro_rules! variant {
-    ($(#[doc = $doc:literal])* $name:ident, $module:ident: $window:literal, $threshold:literal, $grows:literal, $rtts:literal, $rounds:literal,
-     $signal:ident, $step:literal) => {
-        $(#[doc = $doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub struct $name;
-
-        mod $module {
-            use super::Signal;
-
-            crate::settings! {
-                /// The rules below two packets.
-                pub struct Params {
-                    /// The least window after an early response, in packets.
-                    min_window: f64 = $window, 1.0..=100.0;
-                    /// The least slow-start threshold after an early response, in packets; at 1 the threshold is the window.
-                    min_threshold: f64 = $threshold, 1.0..=100.0;
-                    /// The acknowledgement that responds also grows the window, from what the response leaves.
-                    grow_on_response: bool = $grows;
-                    /// Beyond the thesis: the average's time constant in round-trip times; 0 takes the weight `history` instead.
-                    memory_rtts: f64 = $rtts, 0.0..=1000.0;
-                    /// Beyond the thesis: a round trip has one sample, its smallest.
-                    rounds: bool = $rounds;
-                    /// The delay whose queueing part is estimated.
-                    signal: Signal = Signal::$signal;
-                    /// The increase of the growth by a step in compete mode.
-                    compete_step: f64 = $step, 0.0..=1000.0;
-                }
-            }
-        }
-
-        impl Variant for $name {
-            type Params = $module::Params;
-
-            fn small(params: &Self::Params) -> Small {
-                let $module::Params { min_window, min_threshold, grow_on_response: grows, memory_rtts, rounds, signal, compete_step } =
-                    *params;
-                Small { cut: Cut { min_window, min_threshold, grows }, memory_rtts, rounds, signal, compete_step }
-            }
-        }
-    };
-}
-
-variant! {
-    /// The thesis's.
-    Thesis, thesis: 1.0, 2.0, false, 0.0, false, RoundTrip, 0.1
-}
-
-variant! {
-    /// The remedy's.
-    Remedy, remedy: 2.0, 2.0, true, 10.0, true, OneWay, 0.5
+    fn small(params: &remedy::Params) -> Small {
+        params.small()
+    }
 }
 
 /// Adaptive PERT with the remedy.
@@ -117,6 +50,7 @@ pub type PertSmall = PertAdaptive<Remedy>;
 #[cfg(test)]
 mod tests {
     use super::super::tests::Trace;
+    use super::super::pert_adaptive::Thesis;
     use super::super::{Controller, Start};
     use super::*;
     use crate::units::Span;

@@ -11,10 +11,10 @@
 //! Times; `g` is 0.65. [`pert_adaptive`](super) says how the thesis is read.
 
 use super::aggression;
+use super::small::Small;
 use crate::cc::Ack;
 use crate::cc::delay::{Delay, Signal};
 use crate::cc::extreme::Greatest;
-use crate::cc::pert_small::Small;
 use crate::cc::response::red;
 use crate::cc::rounds::Rounds;
 use crate::law::red::Curve;
@@ -193,7 +193,8 @@ fn curve(params: &Params, thresholds: &aggression::Params, greatest: Span) -> Cu
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cc::pert_small::{Thesis, Variant};
+    use crate::cc::pert_adaptive::Thesis;
+    use crate::cc::pert_adaptive::small::Variant;
     use crate::units::Time;
 
     fn queueing(params: Params) -> Queueing {
