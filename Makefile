@@ -22,7 +22,7 @@ MISSING = $(shell [ "$$(uname)" = Linux ] || echo Linux; command -v clang > /dev
   pkg-config --exists libelf zlib 2> /dev/null || echo libelf-dev zlib1g-dev pkg-config)
 BPF = $(if $(MISSING),,--features kneepoint-cli/bpf)
 
-.PHONY: wheel test-python test-notebooks test-pages help run build install test check fmt reproduce web characterize bench memory dist portable dist-check ratchet validate fuzz torture wasm docs clean cargo tools linux run-live run-live-all run-live-video validate-linux validate-linux-virtual stress-kernel test-kernels
+.PHONY: wheel test-python test-notebooks test-pages help run build install test check fmt reproduce web characterize bench memory dist portable dist-check ratchet validate fuzz torture wasm docs clean cargo tools linux run-live run-live-all run-live-video validate-linux validate-linux-virtual validate-uml stress-kernel test-kernels
 
 help: ## list the targets
 	@echo "make TARGET, where TARGET is one of"
@@ -181,13 +181,21 @@ validate-linux: cargo ## as root: the kernel's Reno, CUBIC and BBR beside the si
 	$(CARGO) run --release --locked -p xtask -- linux --record
 	$(CARGO) run --release --locked -p xtask -- linux --write
 
+validate-uml: $(BUILD) ## Linux's queues and controllers in virtual time beside the simulator: renews validation/uml (builds that Linux once; half an hour)
+	@$(KNEE) doctor --json | grep -q '"available":true,"detail":"[^"]*","name":"Linux in virtual time"' || $(KNEE) doctor --build-uml
+	@for name in $(or $(ONLY),$(basename $(notdir $(wildcard validation/uml/*.toml)))); do \
+	  $(KNEE) live validation/uml/$$name.toml --on uml --cc-map hstcp=highspeed --repetitions $(or $(REPETITIONS),1) --at-once 2 --out $(OUT)/uml/$$name > /dev/null \
+	  && cp $(OUT)/uml/$$name/live.csv validation/uml/$$name.csv || exit 1; \
+	done
+
 # $(call section,FILE,NAME,TABLE): the table in the place of that between the marks of a section.
 define section
 	sed -i -e "/^<!-- $(2) -->/,/^<!-- end of $(2) -->/{/^<!--/!d}" -e "/^<!-- $(2) -->/r $(3)" $(1)
 endef
 
-validate-linux-virtual: cargo ## every controller and queue of Linux, recorded in virtual time, beside the simulator's (a minute)
+validate-linux-virtual: cargo ## every controller and queue of Linux, recorded in virtual time, beside the simulator's; renews docs/linux-queues.md (a minute)
 	$(CARGO) run --release --locked -p xtask -- linux --virtual-time
+	$(CARGO) run --release --locked -p xtask -- linux --virtual-time --write
 
 stress-kernel: cargo ## as root: load, kill and clean up kernel programs and emulations; 500 flows; renews docs/kernel.md (CYCLES=10000)
 	@mkdir -p target && printf '| tried | times | seconds since the start | left behind, or seen | when and where |\n|---|---:|---:|---|---|\n' > target/endurance

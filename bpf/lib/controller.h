@@ -121,10 +121,12 @@ INLINE void address(const struct sock *sk, struct record *record)
 		*(u32 *)(record->destination + 12) = common->skc_daddr;
 		return;
 	}
+#ifndef WITHOUT_IPV6
 	for (int place = 0; place < 4; place++) {
 		((u32 *)record->source)[place] = common->skc_v6_rcv_saddr.in6_u.u6_addr32[place];
 		((u32 *)record->destination)[place] = common->skc_v6_daddr.in6_u.u6_addr32[place];
 	}
+#endif
 }
 
 INLINE void report(struct sock *sk, struct flow *flow, u64 now, flag closed)

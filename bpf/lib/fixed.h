@@ -19,6 +19,8 @@ typedef __u32 u32;
 typedef __u64 u64;
 typedef __s32 s32;
 typedef __s64 s64;
+#elif defined(__KERNEL__)
+#include <linux/types.h>
 #else
 #include <stdint.h>
 typedef uint8_t u8;

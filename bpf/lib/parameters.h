@@ -7,7 +7,11 @@
 #define KNEE_PARAMETERS_H
 
 #define FIELD(type, name, value) type name;
+#ifdef __KERNEL__
+#define CONSTANT(type, name, value) static const volatile type name = value;
+#else
 #define CONSTANT(type, name, value) const volatile type name = value;
+#endif
 #define COPY(type, name, value) .name = name,
 
 #define PARAMETERS(algorithm, LIST) \

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The program `knee` as a caller of the laboratory: standard streams, signals, and a bar on the terminal.
 
+use std::fmt;
 use std::io::{self, IsTerminal, Read, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread::Builder;
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use kneepoint_bench::session::{Bar, Caller, Given, Session, Spelling};
 
 use crate::failure::Failure;
@@ -85,9 +86,17 @@ impl Caller for Console {
         let target = if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(Some(total), target);
         // The template is a constant that the library accepts; the default style is an acceptable fallback.
-        let style = ProgressStyle::with_template("{msg}  {wide_bar} {percent}%  {eta} left");
-        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        let style = ProgressStyle::with_template("{msg}  {wide_bar} {percent}%  {left}");
+        let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
+        bar.set_style(style.with_key("left", left));
         Arc::new(Drawn(bar))
+    }
+}
+
+/// The time that is left, which is not known before something was done.
+fn left(state: &ProgressState, to: &mut dyn fmt::Write) {
+    if state.pos() > 0 {
+        let _ = write!(to, "{:#} left", HumanDuration(state.eta()));
     }
 }
 

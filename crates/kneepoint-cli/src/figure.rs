@@ -19,7 +19,7 @@ pub struct FigureOptions {
     /// The factor each of whose levels has a line of its own, or none [default: the scheme or the congestion control]
     #[arg(long, value_name = "FACTOR")]
     by: Option<String>,
-    /// The factor of the rows of a heat map, in place of lines
+    /// The factor of the rows of a heat map, in place of the lines of --by
     #[arg(long, value_name = "FACTOR", conflicts_with = "by")]
     y: Option<String>,
     /// One factor, or two, each of whose levels has a panel of its own, or none (repeatable, or with commas) [default: the others]

@@ -62,6 +62,10 @@ pub use verbs::Knee;
 
 /// The program `knee`: acts as its command line says.
 pub fn main() -> ExitCode {
+    #[cfg(target_os = "linux")]
+    if kneepoint_linux::uml::is_inside() {
+        kneepoint_linux::uml::main();
+    }
     let session = console::session();
     interrupt::outlive_limits();
     // A shell that asks for suggestions sets a variable.

@@ -112,10 +112,21 @@ fn series(folder: &Path, stem: &str) -> Result<Option<Table>, String> {
     if text.is_file() {
         let bytes =
             files::read_bytes(&text, LARGEST).map_err(|_| damaged(&text, "it is no file of text".into()))?;
-        return csv::read(&String::from_utf8_lossy(&bytes)).map(Some).map_err(|why| damaged(&text, why));
+        let table = csv::read(&String::from_utf8_lossy(&bytes)).and_then(over_time);
+        return table.map(Some).map_err(|why| damaged(&text, why));
     }
     if columns.is_file() {
-        return parquet::read(&columns).map(Some).map_err(|why| damaged(&columns, why.to_string()));
+        let table = parquet::read(&columns).map_err(|why| why.to_string()).and_then(over_time);
+        return table.map(Some).map_err(|why| damaged(&columns, why));
     }
     Ok(None)
+}
+
+/// A table that is a series: any line of text is a table without rows.
+fn over_time(table: Table) -> Result<Table, String> {
+    match (table.columns_of("time_s").is_empty(), table.rows.is_empty()) {
+        (true, _) => Err("it has no column `time_s`".into()),
+        (false, true) => Err("it has no rows".into()),
+        (false, false) => Ok(table),
+    }
 }

@@ -26,6 +26,7 @@ pub mod probe;
 pub mod signals;
 pub mod tap;
 pub mod tun;
+pub mod uml;
 pub mod wire;
 
 pub use leftovers::{Holder, Outcome, remove_leftovers};

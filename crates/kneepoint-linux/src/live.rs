@@ -11,8 +11,8 @@
 //! Both count from the beginning of the run to its end, per packet of data. Receiving is elapsed time of the thread that carries packets,
 //! which nothing interrupts where it has real-time scheduling.
 
-mod crew;
-mod hosts;
+pub(crate) mod crew;
+pub(crate) mod hosts;
 #[cfg(feature = "bpf")]
 mod inside;
 mod plan;
@@ -42,12 +42,11 @@ use crate::frame::Tuple;
 use crate::tap::{Role, Tap};
 use crate::tun;
 use crew::{Post, Sinks};
-use hosts::Order;
-pub use plan::{Crew, Plan, Transfer};
+pub use plan::{Crew, Member, Plan, Transfer};
 use video::{Playback, Shown};
 
 /// The port of the first sink.
-const PORT: u16 = 5001;
+pub(crate) const PORT: u16 = 5001;
 /// How long hosts are given to come up before the first transfer.
 const SETTLE: Duration = Duration::from_millis(200);
 
@@ -56,7 +55,7 @@ const SETTLE: Duration = Duration::from_millis(200);
 pub struct Outcome<O> {
     /// The observer of the network.
     pub watch: O,
-    /// Packets that each transfer sent again, as its kernel counts them; films are not among them.
+    /// Retransmissions of each transfer, by its kernel's counter; films are not among them.
     pub retransmissions: Vec<u32>,
     /// How late the links were.
     pub late: Late,
@@ -133,26 +132,17 @@ pub fn experiment<O: Observer + Send>(
     let inside = inside::look(&plan.controls(), end);
     #[cfg(not(feature = "bpf"))]
     let inside = Box::new(|_: &Tuple| Vec::new());
+    let ways = plan.paths();
     let Plan { transfers, crews, show } = plan;
     let played = |transfer: &Transfer| show.as_ref().filter(|show| show.group == transfer.group);
     let roles = roles(&transfers, &crews);
-    let ways: Vec<(NodeId, NodeId)> =
-        transfers.iter().map(|one| one.way).chain(crews.iter().flat_map(|crew| crew.ways.clone())).collect();
 
-    let receives = |side: Side| ports(&transfers, |one| one.sender != side && played(one).is_none());
+    let receives = |side: Side| answering(&transfers, |one| one.sender != side && played(one).is_none());
     let sinks = [Side::Near, Side::Far].map(|side| sink(of(side), receives(side), end));
     let sinks = sinks.into_iter().collect::<io::Result<Vec<_>>>()?;
     let send = |(place, transfer): (usize, &Transfer)| {
         let to = SocketAddrV4::new(of(transfer.sender.other()).address.v4, PORT + place as u16);
-        let order = Order {
-            to,
-            control: transfer.control.clone(),
-            payload: transfer.payload,
-            size: transfer.size,
-            start: began + duration(transfer.start),
-            stop: transfer.stop.map_or(end, |stop| end.min(began + duration(stop))),
-            end,
-        };
+        let order = transfer.order(to, began, end);
         of(transfer.sender).spawn(move || hosts::send(&order))
     };
     let (films, bulk): (Vec<_>, Vec<_>) =
@@ -175,7 +165,7 @@ pub fn experiment<O: Observer + Send>(
         let (from, to) = (of(crew.sender), of(crew.sender.other()));
         let first = port;
         port += crew.ways.len() as u16;
-        let (addresses, far_ends) = far_ends(to, (first..port).collect(), crew.control.is_empty())?;
+        let (addresses, far_ends) = far_ends(to, (first..port).collect(), crew.control.clone())?;
         let post = Post { crew, to: addresses, sinks: far_ends, began, end, news: news.clone() };
         from.spawn(move || crew::work(post))
     });
@@ -249,12 +239,12 @@ pub fn experiment<O: Observer + Send>(
 }
 
 /// The results of threads.
-fn together<T>(threads: Vec<JoinHandle<io::Result<T>>>) -> io::Result<Vec<T>> {
+pub(crate) fn together<T>(threads: Vec<JoinHandle<io::Result<T>>>) -> io::Result<Vec<T>> {
     threads.into_iter().map(|one| one.join().expect("no panic inside")).collect()
 }
 
 /// The roles of flows, by the port that their data goes to.
-fn roles(transfers: &[Transfer], crews: &[Crew]) -> Vec<Role> {
+pub(crate) fn roles(transfers: &[Transfer], crews: &[Crew]) -> Vec<Role> {
     let listed = (0..).zip(transfers).map(|(place, one)| Role {
         group: one.group,
         listed: Some(place),
@@ -266,22 +256,24 @@ fn roles(transfers: &[Transfer], crews: &[Crew]) -> Vec<Role> {
 }
 
 /// Where the far ends of pairs of hosts are, at these ports.
-fn far_ends(host: &Host, ports: Vec<u16>, datagrams: bool) -> io::Result<(Vec<SocketAddrV4>, Sinks)> {
+fn far_ends(host: &Host, ports: Vec<u16>, control: String) -> io::Result<(Vec<SocketAddrV4>, Sinks)> {
     let address = host.address.v4;
     let addresses = ports.iter().map(|port| SocketAddrV4::new(address, *port)).collect();
     let sinks = host.run(move || {
-        Ok(if datagrams {
+        Ok(if control.is_empty() {
             let sockets = ports.iter().map(|port| UdpSocket::bind((address, *port)));
             Sinks::Datagrams(sockets.collect::<io::Result<_>>()?)
         } else {
-            Sinks::Connections(hosts::listen(address, &ports)?)
+            let listeners = hosts::listen(address, &ports)?;
+            listeners.iter().try_for_each(|listener| hosts::answers(listener, &control))?;
+            Sinks::Connections(listeners)
         })
     })?;
     Ok((addresses, sinks))
 }
 
 /// Allows as many open files as the machine lets this process have: a connection has two.
-fn allow_files() -> io::Result<()> {
+pub(crate) fn allow_files() -> io::Result<()> {
     let (_, most) = getrlimit(Resource::RLIMIT_NOFILE)?;
     Ok(setrlimit(Resource::RLIMIT_NOFILE, most, most)?)
 }
@@ -297,14 +289,22 @@ pub fn least_rtt(valid: &Valid, ways: &[(NodeId, NodeId)]) -> Span {
     ways.iter().map(|way| rtt(*way)).min().unwrap_or_default()
 }
 
-/// The places of the transfers that are `wanted`, as ports.
-fn ports(transfers: &[Transfer], wanted: impl Fn(&Transfer) -> bool) -> Vec<u16> {
-    (PORT..).zip(transfers).filter(|(_, one)| wanted(one)).map(|(port, _)| port).collect()
+/// The places of the transfers that are `wanted`, as ports, with their congestion controls.
+fn answering(transfers: &[Transfer], wanted: impl Fn(&Transfer) -> bool) -> Vec<(u16, String)> {
+    let places = (PORT..).zip(transfers).filter(|(_, one)| wanted(one));
+    places.map(|(port, one)| (port, one.control.clone())).collect()
 }
 
-fn sink(host: &Host, ports: Vec<u16>, end: Instant) -> io::Result<JoinHandle<io::Result<()>>> {
+fn sink(host: &Host, at: Vec<(u16, String)>, end: Instant) -> io::Result<JoinHandle<io::Result<()>>> {
     let address: Ipv4Addr = host.address.v4;
-    let listeners = host.run(move || hosts::listen(address, &ports))?;
+    let listeners = host.run(move || {
+        let mut all = Vec::new();
+        for (port, control) in &at {
+            all.extend(hosts::listen(address, &[*port])?);
+            hosts::answers(&all[all.len() - 1], control)?;
+        }
+        Ok(all)
+    })?;
     host.spawn(move || hosts::sink(listeners, end))
 }
 
@@ -318,12 +318,12 @@ fn negotiate(valid: &Valid, hosts: &[Host; 2]) -> io::Result<()> {
     Ok(())
 }
 
-fn duration(span: Span) -> Duration {
+pub(crate) fn duration(span: Span) -> Duration {
     Duration::from_nanos(span.0)
 }
 
 /// Counts packets of data by group.
-struct Count(Vec<u64>);
+pub(crate) struct Count(pub(crate) Vec<u64>);
 
 impl Observer for Count {
     #[inline]

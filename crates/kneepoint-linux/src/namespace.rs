@@ -49,6 +49,11 @@ impl Namespace {
         made.join().expect("no panic inside").map(Namespace)
     }
 
+    /// The one that a file of `/proc` stands for.
+    pub fn of(file: File) -> Namespace {
+        Namespace(file)
+    }
+
     /// The caller's.
     pub fn own() -> io::Result<Namespace> {
         File::open("/proc/thread-self/ns/net").map(Namespace)

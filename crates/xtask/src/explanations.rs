@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Explanations of differences, found by experiment and kept beside the results of the other program.
 
+use std::collections::BTreeSet;
+
 use serde::Deserialize;
 
 /// All explanations.
@@ -52,6 +54,50 @@ impl Explanations {
     }
 }
 
+/// The differences of a page: the explanations that they need, and those without one.
+pub struct Marker<'e> {
+    file: &'e str,
+    explanations: &'e Explanations,
+    used: BTreeSet<usize>,
+    unexplained: Vec<String>,
+}
+
+impl<'e> Marker<'e> {
+    /// With the explanations of this file.
+    pub fn new(file: &'e str, explanations: &'e Explanations) -> Marker<'e> {
+        Marker { file, explanations, used: BTreeSet::new(), unexplained: Vec::new() }
+    }
+
+    /// Numbers beyond their limit, with the number of their explanation.
+    pub fn bold(&mut self, point: &str, metric: &str, numbers: &str) -> String {
+        if let Some((place, _)) = self.explanations.find(point, metric) {
+            self.used.insert(place);
+            return format!("**{numbers}** ({})", place + 1);
+        }
+        self.unexplained.push(format!("{point}: {metric} is {numbers}"));
+        format!("**{numbers}** (unexplained)")
+    }
+
+    /// The explanations that were needed, each with its number, its text as `told`; then what is unexplained, or explains nothing.
+    pub fn finish(
+        mut self,
+        told: impl Fn(&str) -> Result<String, String>,
+    ) -> Result<(String, Vec<String>), String> {
+        let mut text = String::new();
+        for place in 0..self.explanations.len() {
+            if self.used.contains(&place) {
+                let told = told(self.explanations.text(place))?;
+                let lines: Vec<&str> = told.trim().lines().collect();
+                text += &format!("{}. {}\n", place + 1, lines.join("\n   "));
+            } else {
+                let patterns = self.explanations.patterns(place);
+                self.unexplained.push(format!("{}: {patterns} explains no difference", self.file));
+            }
+        }
+        Ok((text, self.unexplained))
+    }
+}
+
 /// Whether the pattern, with `*` as wildcard, matches `name`.
 fn matches(pattern: &str, name: &str) -> bool {
     match pattern.split_once('*') {
@@ -79,6 +125,7 @@ mod tests {
         for text in [
             include_str!("../../../validation/explanations.toml"),
             include_str!("../../../validation/linux/explanations.toml"),
+            include_str!("../../../validation/uml/explanations.toml"),
         ] {
             assert!(Explanations::read("it", text).is_ok_and(|explanations| explanations.len() > 0));
         }

@@ -84,15 +84,12 @@ impl Table {
 
     /// The row of a window: how many rows are below it.
     fn row(&mut self, params: &Params, window: f64) -> usize {
-        let known = |table: &Table| table.rows.last().copied().unwrap_or(f64::INFINITY);
-        let mut next = known(self) + 1.0;
-        while known(self) < window && known(self) < params.high_window {
-            let a = increase(params, next);
-            if a > self.last + 1.0 {
-                self.rows.push(next);
-                self.last = a;
-            }
-            next += 1.0;
+        let mut known = self.rows.last().copied().unwrap_or(f64::INFINITY);
+        while known < window && known < params.high_window {
+            let Some(next) = first_beyond(params, known, self.last + 1.0) else { break };
+            self.rows.push(next);
+            self.last = increase(params, next);
+            known = next;
         }
         self.rows.partition_point(|row| *row < window).min(self.rows.len() - 1)
     }
@@ -126,6 +123,20 @@ fn increase(params: &Params, window: f64) -> f64 {
     }
     let b = decrease(params, window);
     (window * window * loss_rate(window) * 2.0 * b / (2.0 - b)).max(1.0)
+}
+
+/// The first window beyond `window` at which `a`, which rises, is above `bound`; none up to twice the greatest of the table.
+fn first_beyond(params: &Params, window: f64, bound: f64) -> Option<f64> {
+    let (mut below, mut above) = (window, 2.0 * params.high_window);
+    while above - below > 1.0 {
+        let middle = libm::floor((below + above) / 2.0);
+        if increase(params, middle) > bound {
+            above = middle;
+        } else {
+            below = middle;
+        }
+    }
+    Some(above).filter(|found| increase(params, *found) > bound)
 }
 
 impl HsTcp {

@@ -22,16 +22,20 @@
 //! RTTmin + 0.95 (RTTmax - RTTmin) of the one before that, and samples during repair do not count. An acknowledged
 //! packet adds no more than one packet.
 //!
-//! Departures from Linux: it uses RTTmin / RTTmax only from the second loss without a change of throughput on, only
-//! where RTTmin > 10 ms, and lets RTTmax rise by 20 ms a sample at most; the draft has none of these.
+//! On hosts of Linux as `tcp_htcp` of Linux 6.12 (`htcp/linux.rs`), in whole numbers: growth is at most half as fast on short paths, since
+//! `f` is rounded down after scaling; RTTmin / RTTmax counts only from the second loss without a change of throughput on.
 
-use alloc::vec::Vec;
+use alloc::{boxed::Box, vec::Vec};
 
 use super::steady::{Losses, ResponseFunction, solve};
 use super::window::{InLinux, Window};
-use super::{Ack, Control, Controller, Loss, Sizes, Start, Timeout};
+use super::{Ack, Control, Controller, Loss, Sizes, Start, Timeout, Version};
 use crate::rng::Rng;
 use crate::units::{Span, Time};
+
+use linux::Kernel;
+
+mod linux;
 
 crate::settings! {
     /// H-TCP's parameters.
@@ -83,6 +87,8 @@ pub struct Htcp {
     beta_max: f64,
     adaptive_backoff: bool,
     rtt_scaling: bool,
+    /// On hosts of Linux.
+    linux: Option<Box<Kernel>>,
 }
 
 /// 1 / clamp(0.1 s / RTTmin, 1/2, 10).
@@ -129,6 +135,11 @@ impl Htcp {
 
     /// Sets β for the loss at `now`, and starts over measuring.
     fn back_off(&mut self, now: Time) {
+        if let Some(kernel) = &mut self.linux {
+            kernel.back_off(now, self.rtt_scaling);
+            self.beta = kernel.beta();
+            return;
+        }
         let changed =
             (self.greatest_rate - self.previous_rate).abs() > self.throughput_change * self.previous_rate;
         self.beta = if changed || !self.adaptive_backoff || self.greatest == Span::ZERO {
@@ -203,11 +214,15 @@ impl Controller for Htcp {
             beta_max: params.beta_max,
             adaptive_backoff: params.adaptive_backoff,
             rtt_scaling: params.rtt_scaling,
+            linux: (start.version == Version::Linux).then(|| Box::new(Kernel::new())),
         }
     }
 
     #[inline]
     fn on_ack(&mut self, ack: &Ack, _: &mut Rng) {
+        if self.linux.is_some() {
+            return self.avoid_as_linux(ack);
+        }
         if let Some(rtt) = ack.rtt {
             self.observe(rtt, ack.recovering);
         }

@@ -16,9 +16,9 @@
 //! Readings: a sign counts once; the next one that is heard after a round trip can be of a queue that W no longer makes. Without timestamps
 //! the round-trip time takes the place of the one-way delay.
 //!
-//! Linux differs: its one-way delay is the difference of two clocks that each connection shifts by a random amount, so that δ of
-//! what it takes for the range of delays is longer than any queue. Its first sample is a sign, since it is least and greatest at
-//! once, and there is none after it: TCP-LP is Reno there, but for its first three round trips.
+//! Linux differs: timestamps carry a random offset for each connection, so the differences that Linux takes for one-way delays span far more
+//! than any queue, and δ of that span is never reached. Only the first sample counts as a sign, being the least and the greatest at once.
+//! TCP-LP is Reno there, except in its first three round trips.
 
 use alloc::vec::Vec;
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `knee doctor`: reports the capabilities of this machine, read-only, without failing; `--clean` removes what was left.
 
+#[cfg(target_os = "linux")]
+mod uml;
+
 use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
 
@@ -21,14 +24,22 @@ const SYS_ADMIN: u32 = 21;
 
 /// Report the capabilities of this machine; remove what was left on it
 #[derive(Args)]
-#[command(after_help = "Examples:\n  knee doctor\n  knee doctor --clean")]
+#[command(
+    after_help = "Examples:\n  knee doctor\n  knee doctor --clean\n  knee doctor --build-uml        once, for `knee live --on uml`"
+)]
 pub struct Arguments {
     /// Remove everything of knee from this kernel: programs, filters, defaults, and devices `knee0` to `knee255` that no process uses
     #[arg(long)]
     clean: bool,
+    #[cfg(target_os = "linux")]
+    #[command(flatten)]
+    uml: uml::Options,
 }
 
 pub const VERB: Verb<Arguments> = Verb { act, answer: None };
+
+#[cfg(target_os = "linux")]
+pub use uml::{cache as uml_cache, recipe};
 
 /// One capability.
 struct Finding {
@@ -43,6 +54,8 @@ fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Fa
     if arguments.clean {
         return clean(session, as_json);
     }
+    #[cfg(target_os = "linux")]
+    arguments.uml.build(session)?;
     let findings = look();
     let memory = memory_mib();
     if as_json {
@@ -175,6 +188,8 @@ fn look() -> Vec<Finding> {
         found_program("clang", clang, "compiling BPF programs"),
         found_program("ns-2", ns2, "running the same scenario in ns-2 to compare results and speed"),
     ];
+    #[cfg(target_os = "linux")]
+    findings.push(uml::finding());
     findings.extend(kernel_programs());
     findings
 }

@@ -5,6 +5,7 @@ mod cases;
 mod client;
 mod lacking;
 mod measure;
+mod on;
 mod video;
 
 use std::os::unix::fs::chown;
@@ -34,7 +35,8 @@ use crate::pictures::ChartOptions;
 use crate::terminal;
 use crate::values::distinct;
 use cases::{Case, Cases, cases};
-use measure::{measure, once};
+use measure::{Attempt, measure};
+use on::Place;
 
 /// Run a scenario on this machine's kernel, beside the simulator's prediction
 #[derive(Args)]
@@ -46,11 +48,15 @@ Each transfer of the scenario is a socket of this machine's kernel with the cong
 scenario is emulated between two network namespaces. Root is needed. Kernel and simulator have the same meter. The claims of an \
 experiment are judged by both.
 
+With --on uml, hosts, routers and queues are those of a Linux in virtual time, which `knee doctor --build-uml` builds once: the kernel's own \
+TCP and queue disciplines, never late, without root, and repeatable to the byte.
+
 Examples:
   sudo knee live live.controllers
   sudo knee live my.toml --repetitions 5 --out out/live --json
   sudo knee live live.mixes --at-once 2        the experiments: `knee reproduce live --list`
   sudo knee live my.toml --cc-map pert=reno,pert-pi=bbr    other controllers in the kernel, to see what differs
+  knee live my.toml --on uml                   Linux in virtual time: queues of the kernel, no root
 
 OUT/report.html has both sides with charts; live.csv a line for each metric, series/ the state over time of every run."
 )]
@@ -64,6 +70,8 @@ pub struct Arguments {
     /// Run these programs instead of plain sockets, and print what they say of themselves beside the meter
     #[arg(long, value_enum, value_name = "PROGRAM", ignore_case = true)]
     client: Option<Client>,
+    #[command(flatten)]
+    place: Place,
     #[command(flatten)]
     runs: Runs,
     #[command(flatten)]
@@ -113,19 +121,19 @@ fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Fa
     }
     let scenario = arguments.scenario.as_deref().unwrap_or(Path::new(""));
     let Cases { title, name, source, all, claims, mut notes } = arguments.runs.cases(session, scenario)?;
-    arguments.runs.check(&all)?;
+    let hosts = arguments.place.hosts(&arguments.runs, &all)?;
     Means::from(&arguments.means).check(session)?;
     let printer = arguments.charts.printer()?;
     session.listen_saying("stopping; the report has the runs that finished")?;
     if let Some(client) = arguments.client {
+        hosts.must_be_real("--client")?;
         return clients(session, arguments, &all, client, as_json);
     }
     let out = Out::or_free(arguments.out.as_deref(), PathBuf::from(format!("out/live-{}", slug(&name))))
         .settle(session)?;
-    let once =
-        |place: usize, repetition, attempt| once(session, &arguments.runs, &all[place], repetition, attempt);
+    let once = |place: usize, attempt: &Attempt| hosts.once(session, &arguments.runs, &all[place], attempt);
     let names: Vec<&str> = all.iter().map(|case| case.name.as_str()).collect();
-    let measured = measure(session, &arguments.runs, arguments.repetitions, &names, &once)?;
+    let measured = measure(session, &arguments.runs, arguments.repetitions, &names, hosts.clock(), &once)?;
     let finished: usize = measured.iter().map(Vec::len).sum();
     if finished == 0 {
         return Err(Failure::Interrupted("stopped before the first run finished: nothing to report".into()));
@@ -141,7 +149,8 @@ fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Fa
     }
     let reference = cc::Config::default();
     let manifest = manifest::of(session, vec![source], seeds, notes);
-    let report = report::Report::new(title, conducted.outcome, &claims, reference.name(), manifest);
+    let report =
+        report::Report::new((title, hosts.about()), conducted.outcome, &claims, reference.name(), manifest);
     let json = json::render(&report);
     files::write(&out.join("live.json"), &json)?;
     files::write(&out.join("live.csv"), csv::records(&report::records(&report)))?;

@@ -145,7 +145,11 @@ fn cleaning_leaves_every_named_namespace_whether_a_process_is_in_it_or_not() {
     let said: Vec<&str> = said.lines().collect();
     let nothing = "nothing of knee is left on this machine";
     assert!(output.status.success(), "{}", stderr(&output));
-    assert_eq!(said, [nothing, nothing, "knee-a", "knee-b", "knee0", "mine"]);
+    let (cleaned, left) = said.split_at(said.len().saturating_sub(4));
+    assert_eq!(left, ["knee-a", "knee-b", "knee0", "mine"]);
+    // Programs of the kernel are the machine's: another test may have loaded one meanwhile.
+    let of_kernel = |line: &&&str| line.starts_with("congestion control ");
+    assert!(cleaned.iter().filter(|line| !of_kernel(line)).all(|line| *line == nothing), "{cleaned:?}");
 }
 
 #[test]

@@ -209,6 +209,7 @@ fn workplace() -> tempfile::TempDir {
         copy(&name, &name);
     }
     copy("scenarios/sizes.csv", "sizes.csv");
+    copy("scenarios/modem.csv", "modem.csv");
     copy("experiments/beyond/channel.toml", "my-figure.toml");
     copy("scripts/pages/grid.toml", "grid.toml");
     for name in ["my.toml", "mine.toml", "yours.toml"] {

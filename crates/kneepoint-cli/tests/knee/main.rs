@@ -41,6 +41,8 @@ mod sessions;
 mod stopping;
 mod telling;
 mod tracing;
+#[cfg(target_os = "linux")]
+mod virtual_time;
 
 use std::io::Write;
 use std::path::Path;

@@ -84,10 +84,19 @@ fn results_that_cannot_be_read_are_named_with_what_to_do() {
         assert_eq!(read(here.path(), "o/summary.json"), damaged, "it stays as it is");
     }
     put(&text);
-    fs::write(here.path().join("o/series/reno-seed1.csv"), "time_s\nx\n").unwrap();
-    let output = knee(here.path(), &["plot", "o", "--out", "p"]);
-    assert!(output.status.success(), "{}", stderr(&output));
-    assert!(stderr(&output).contains("line 2: `x` in column 1"), "{}", stderr(&output));
+    for (damaged, why) in [
+        ("time_s\nx\n", "line 2: `x` in column 1"),
+        ("garbage\n", "it has no column `time_s`"),
+        ("", "it has no column `time_s`"),
+        ("time_s,queue_packets[r1-r2]\n", "it has no rows"),
+    ] {
+        fs::write(here.path().join("o/series/reno-seed1.csv"), damaged).unwrap();
+        let output = knee(here.path(), &["plot", "o", "--out", "p"]);
+        assert!(output.status.success(), "{}", stderr(&output));
+        for part in [why, "reno-seed1.csv", "the plots over time of reno are left out"] {
+            assert!(stderr(&output).contains(part), "{damaged}: {}", stderr(&output));
+        }
+    }
     fs::create_dir(here.path().join("c")).unwrap();
     fs::write(here.path().join("c/claims.json"), "{}").unwrap();
     assert_refuses(

@@ -161,6 +161,7 @@ fn the_examples_of_compare_name_schemes_and_options_that_exist() {
     let here = tempfile::tempdir().unwrap();
     let page = r#"{"log": {"entries": [{"request": {"url": ""}, "response": {"bodySize": 9}}]}}"#;
     std::fs::write(here.path().join("my-site.har"), page).unwrap();
+    std::fs::write(here.path().join("modem.csv"), "time_s,rate_mbps\n0,8\n1,2\n").unwrap();
     for help in [&["--help"][..], &["compare", "--help"]] {
         let help = stdout(&knee(here.path(), help));
         let examples = help.lines().filter_map(|line| line.strip_prefix("  knee compare"));

@@ -213,7 +213,17 @@ fn remove(name: &str) -> Result<(), Error> {
 fn ours(name: &str) -> Option<MapHandle> {
     let maps = MapInfoIter::default().filter(|map| map.ty == MapType::StructOps && map.name == name);
     let mut maps = maps.filter_map(|map| MapHandle::from_map_id(map.id).ok());
-    maps.find(|map| map.lookup(&0_u32.to_ne_bytes(), MapFlags::ANY).is_ok_and(|value| value.is_some()))
+    maps.find(in_use)
+}
+
+/// Whether a map of operations is registered by its entry. The kernel frees a map some time after its last user has gone and shows its
+/// entry until then, so that an entry alone says nothing.
+fn in_use(map: &MapHandle) -> bool {
+    // `struct bpf_struct_ops_common_value`: a count of references, then `enum bpf_struct_ops_state`, where 1 is INUSE.
+    const STATE: std::ops::Range<usize> = 4..8;
+    const INUSE: [u8; 4] = 1_u32.to_ne_bytes();
+    let entry = map.lookup(&0_u32.to_ne_bytes(), MapFlags::ANY).ok().flatten();
+    entry.is_some_and(|value| value.get(STATE) == Some(&INUSE[..]))
 }
 
 fn core(controller: &Controller) -> cc::Config {

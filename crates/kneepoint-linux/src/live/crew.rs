@@ -34,7 +34,7 @@ static ZEROS: [u8; CHUNK] = [0; CHUNK];
 
 /// The far ends of a crew's pairs of hosts.
 #[derive(Debug)]
-pub(super) enum Sinks {
+pub(crate) enum Sinks {
     /// Of connections.
     Connections(Vec<TcpListener>),
     /// Of datagrams, which are not read: the kernel drops what has no room.
@@ -43,14 +43,14 @@ pub(super) enum Sinks {
 
 /// A crew with its hosts.
 #[derive(Debug)]
-pub(super) struct Post {
-    pub(super) crew: Crew,
+pub(crate) struct Post {
+    pub(crate) crew: Crew,
     /// The sink of each pair.
-    pub(super) to: Vec<SocketAddrV4>,
-    pub(super) sinks: Sinks,
-    pub(super) began: Instant,
-    pub(super) end: Instant,
-    pub(super) news: Sender<News>,
+    pub(crate) to: Vec<SocketAddrV4>,
+    pub(crate) sinks: Sinks,
+    pub(crate) began: Instant,
+    pub(crate) end: Instant,
+    pub(crate) news: Sender<News>,
 }
 
 /// A connection with both its ends.
@@ -82,7 +82,7 @@ struct Connection {
 }
 
 /// Does what the members of the crew request until the end of the run.
-pub(super) fn work(post: Post) -> io::Result<Spent> {
+pub(crate) fn work(post: Post) -> io::Result<Spent> {
     hosts::hurry();
     let mut office = Office { socket: None, connections: Vec::new(), post };
     while Instant::now() < office.post.end {
@@ -125,7 +125,7 @@ impl Office {
     /// Cues a member and grants its requests.
     fn cue(&mut self, member: usize, cue: Cue, now: Time) -> io::Result<()> {
         let mut requests = Vec::new();
-        let Member { source, rng, first } = &mut self.post.crew.members[member];
+        let Member { source, rng, first, .. } = &mut self.post.crew.members[member];
         source.on(cue, now, rng, &mut requests);
         let first = *first;
         for request in requests {
@@ -275,8 +275,12 @@ impl Office {
                 Err(error) => return Err(error),
             };
             client.set_nonblocking(true)?;
+            // Connections to several hosts may have the same port of the sender's.
+            let ends = (from.ip(), (from.port(), self.post.to[place].port()));
             let mut own = self.connections.iter_mut();
-            if let Some(one) = own.find(|one| one.tuple.ports.0 == from.port() && one.client.is_none()) {
+            if let Some(one) =
+                own.find(|one| (one.tuple.from, one.tuple.ports) == ends && one.client.is_none())
+            {
                 one.client = Some(client);
             }
         }

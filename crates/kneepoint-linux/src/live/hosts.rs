@@ -14,7 +14,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::{self, sockopt};
 
 /// A chunk that a sender writes or a sink reads at once.
-pub(super) const CHUNK: usize = 256 * 1024;
+pub(crate) const CHUNK: usize = 256 * 1024;
 /// Data that a sender's socket holds beyond what was sent, so that a transfer that stops stops soon.
 const UNSENT: libc::c_int = 256 * 1024;
 /// How long a wait is at most, between two looks at the clock.
@@ -26,34 +26,34 @@ const TIMESTAMPS: u64 = 12;
 
 /// What a sender is to do.
 #[derive(Clone, Debug)]
-pub(super) struct Order {
-    pub(super) to: SocketAddrV4,
-    pub(super) control: String,
-    pub(super) payload: Option<Bytes>,
-    pub(super) size: Option<Bytes>,
-    pub(super) start: Instant,
-    pub(super) stop: Instant,
+pub(crate) struct Order {
+    pub(crate) to: SocketAddrV4,
+    pub(crate) control: String,
+    pub(crate) payload: Option<Bytes>,
+    pub(crate) size: Option<Bytes>,
+    pub(crate) start: Instant,
+    pub(crate) stop: Instant,
     /// The end of the run, at which whatever is left is given up.
-    pub(super) end: Instant,
+    pub(crate) end: Instant,
 }
 
 /// What a transfer took.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Spent {
-    pub(super) retransmissions: u32,
+pub(crate) struct Spent {
+    pub(crate) retransmissions: u32,
     /// Processor time of its thread, in user and kernel mode.
-    pub(super) processor: Duration,
+    pub(crate) processor: Duration,
 }
 
 /// Lets the calling thread run before others of the machine, which a server of its own would not share: a host that has to wait
 /// for its processor answers in bursts. Where that is not allowed it waits.
-pub(super) fn hurry() {
+pub(crate) fn hurry() {
     // SAFETY: the call takes no pointers; on Linux it concerns the calling thread alone.
     unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, PRIORITY) };
 }
 
 /// Sends as ordered.
-pub(super) fn send(order: &Order) -> io::Result<Spent> {
+pub(crate) fn send(order: &Order) -> io::Result<Spent> {
     hurry();
     thread::sleep(order.start.saturating_duration_since(Instant::now()));
     let Some(mut stream) = connect(order)? else { return Ok(Spent::default()) };
@@ -89,7 +89,7 @@ fn connect(order: &Order) -> io::Result<Option<TcpStream>> {
 }
 
 /// A sender that begins to connect.
-pub(super) fn socket(to: SocketAddrV4, control: &str, payload: Option<Bytes>) -> io::Result<TcpStream> {
+pub(crate) fn socket(to: SocketAddrV4, control: &str, payload: Option<Bytes>) -> io::Result<TcpStream> {
     let flags = socket::SockFlag::SOCK_CLOEXEC | socket::SockFlag::SOCK_NONBLOCK;
     let socket = socket::socket(socket::AddressFamily::Inet, socket::SockType::Stream, flags, None)?;
     configure(&socket, control, payload)?;
@@ -101,7 +101,7 @@ pub(super) fn socket(to: SocketAddrV4, control: &str, payload: Option<Bytes>) ->
 }
 
 /// Gives a socket its congestion control and the payload of its packets; one that listens passes them on.
-pub(super) fn configure(
+pub(crate) fn configure(
     socket: &(impl AsFd + AsRawFd),
     control: &str,
     payload: Option<Bytes>,
@@ -113,8 +113,13 @@ pub(super) fn configure(
     set(socket, libc::IPPROTO_TCP, libc::TCP_NOTSENT_LOWAT, UNSENT)
 }
 
+/// Has a listener answer as a host with this congestion control: one with DCTCP sets ECN bits in a SYN, which others do not accept.
+pub(crate) fn answers(listener: &TcpListener, control: &str) -> io::Result<()> {
+    Ok(socket::setsockopt(listener, sockopt::TcpCongestion, &control.into())?)
+}
+
 /// Waits until a file is ready: whether it was before `until`.
-pub(super) fn wait(file: &impl AsFd, what: PollFlags, until: Instant) -> io::Result<bool> {
+pub(crate) fn wait(file: &impl AsFd, what: PollFlags, until: Instant) -> io::Result<bool> {
     loop {
         let left = until.saturating_duration_since(Instant::now());
         if left.is_zero() {
@@ -134,7 +139,7 @@ fn timeout(left: Duration) -> PollTimeout {
 }
 
 /// Listeners at ports of an address.
-pub(super) fn listen(address: Ipv4Addr, ports: &[u16]) -> io::Result<Vec<TcpListener>> {
+pub(crate) fn listen(address: Ipv4Addr, ports: &[u16]) -> io::Result<Vec<TcpListener>> {
     let listener = |port: &u16| {
         let listener = TcpListener::bind((address, *port))?;
         listener.set_nonblocking(true)?;
@@ -144,7 +149,7 @@ pub(super) fn listen(address: Ipv4Addr, ports: &[u16]) -> io::Result<Vec<TcpList
 }
 
 /// Accepts connections and takes what they bring until `end`, without looking at it.
-pub(super) fn sink(listeners: Vec<TcpListener>, end: Instant) -> io::Result<()> {
+pub(crate) fn sink(listeners: Vec<TcpListener>, end: Instant) -> io::Result<()> {
     hurry();
     let mut streams: Vec<TcpStream> = Vec::new();
     while !listeners.is_empty() && Instant::now() < end {
@@ -177,7 +182,7 @@ fn discard(stream: &TcpStream) -> bool {
 }
 
 /// Takes what a connection has, a chunk at most: how many bytes.
-pub(super) fn take(stream: &TcpStream) -> io::Result<u64> {
+pub(crate) fn take(stream: &TcpStream) -> io::Result<u64> {
     // SAFETY: with MSG_TRUNC the kernel drops the bytes of a TCP socket and writes nothing.
     let taken = unsafe {
         libc::recv(stream.as_raw_fd(), std::ptr::null_mut(), CHUNK, libc::MSG_TRUNC | libc::MSG_DONTWAIT)
@@ -186,7 +191,7 @@ pub(super) fn take(stream: &TcpStream) -> io::Result<u64> {
 }
 
 /// Bytes that a connection was given and whose acknowledgement it has not heard.
-pub(super) fn unacknowledged(stream: &TcpStream) -> io::Result<usize> {
+pub(crate) fn unacknowledged(stream: &TcpStream) -> io::Result<usize> {
     let mut left: libc::c_int = 0;
     // SAFETY: the kernel writes one integer.
     let asked = unsafe { libc::ioctl(stream.as_raw_fd(), libc::TIOCOUTQ, &raw mut left) };
@@ -202,7 +207,7 @@ fn set(socket: &impl AsRawFd, level: libc::c_int, name: libc::c_int, value: libc
 }
 
 /// What the kernel tells of a connection.
-pub(super) fn info(stream: &TcpStream) -> io::Result<libc::tcp_info> {
+pub(crate) fn info(stream: &TcpStream) -> io::Result<libc::tcp_info> {
     // SAFETY: `tcp_info` is integers only; the kernel writes at most `size` bytes of it.
     unsafe {
         let mut info: libc::tcp_info = mem::zeroed();
@@ -214,13 +219,13 @@ pub(super) fn info(stream: &TcpStream) -> io::Result<libc::tcp_info> {
 }
 
 /// Ends a connection without sending what is left.
-pub(super) fn abort(stream: &TcpStream) -> io::Result<()> {
+pub(crate) fn abort(stream: &TcpStream) -> io::Result<()> {
     let now = libc::linger { l_onoff: 1, l_linger: 0 };
     Ok(socket::setsockopt(stream, sockopt::Linger, &now)?)
 }
 
 /// The time that the calling thread has used a processor.
-pub(super) fn processor_time() -> Duration {
+pub(crate) fn processor_time() -> Duration {
     let time = nix::time::clock_gettime(nix::time::ClockId::CLOCK_THREAD_CPUTIME_ID);
     time.map_or(Duration::ZERO, Duration::from)
 }

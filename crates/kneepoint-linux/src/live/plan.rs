@@ -2,15 +2,18 @@
 //! What a scenario's hosts do, for hosts of the kernel.
 
 use std::collections::BTreeMap;
+use std::net::SocketAddrV4;
+use std::time::Instant;
 
 use kneepoint::link::{NodeId, Routes};
 use kneepoint::rng::Rng;
 use kneepoint::spec::{Group, Valid};
-use kneepoint::traffic::{Any, Kind, Site};
+use kneepoint::traffic::{Any, Config, Kind, Site};
 use kneepoint::units::{Bytes, Interval, Span, Time};
 
-use super::PORT;
+use super::hosts::Order;
 use super::video::Show;
+use super::{PORT, duration};
 use crate::emulator::Side;
 
 /// The payload of a packet that fills the device's MTU.
@@ -48,6 +51,21 @@ pub struct Transfer {
     pub way: (NodeId, NodeId),
 }
 
+impl Transfer {
+    /// The order to its sender, to this address, in a run between these instants.
+    pub(crate) fn order(&self, to: SocketAddrV4, began: Instant, end: Instant) -> Order {
+        Order {
+            to,
+            control: self.control.clone(),
+            payload: self.payload,
+            size: self.size,
+            start: began + duration(self.start),
+            stop: self.stop.map_or(end, |stop| end.min(began + duration(stop))),
+            end,
+        }
+    }
+}
+
 /// The members of a group at work.
 #[derive(Clone, Debug)]
 pub struct Crew {
@@ -61,6 +79,8 @@ pub struct Crew {
     pub sender: Side,
     /// The nodes of the near and of the far host, for each pair of hosts.
     pub ways: Vec<(NodeId, NodeId)>,
+    /// What its members do.
+    pub(crate) source: Config,
     /// The members.
     pub members: Vec<Member>,
 }
@@ -72,6 +92,22 @@ pub struct Member {
     pub(super) rng: Rng,
     /// The first of the pairs of hosts that it uses.
     pub(super) first: u32,
+    /// Its initial conditions, and its number among all that draw from the same random stream.
+    pub(crate) site: Site,
+    pub(crate) number: u64,
+}
+
+impl Member {
+    /// Member `number` of its random stream, in a run of this seed.
+    pub(crate) fn new(source: &Config, site: Site, seed: u64, number: u64, first: u32) -> Member {
+        let rng = Rng::stream(seed, source.nature().streams.draws, number);
+        Member { source: source.build(site), rng, first, site, number }
+    }
+
+    /// The first of the pairs of hosts that it uses.
+    pub(crate) fn first(&self) -> u32 {
+        self.first
+    }
 }
 
 impl Transfer {
@@ -101,6 +137,12 @@ impl Plan {
             return Err(format!("{} transfers are more than there are ports", plan.transfers.len() + pairs));
         }
         Ok(plan)
+    }
+
+    /// The nodes of the near and of the far host of each path: those of transfers, then those of crews.
+    pub(crate) fn paths(&self) -> Vec<(NodeId, NodeId)> {
+        let of_crews = self.crews.iter().flat_map(|crew| crew.ways.clone());
+        self.transfers.iter().map(|one| one.way).chain(of_crews).collect()
     }
 
     /// The congestion controls that it uses.
@@ -164,15 +206,11 @@ impl Setup<'_> {
             };
             let number = self.drawn.entry(streams.draws).or_default();
             *number += 1;
-            Member {
-                source: group.source.build(site),
-                rng: Rng::stream(self.seed, streams.draws, *number - 1),
-                first: if shares { 0 } else { index as u32 },
-            }
+            Member::new(&group.source, site, self.seed, *number - 1, if shares { 0 } else { index as u32 })
         };
         let members = group.members.iter().enumerate().map(member).collect();
         let ways = directed.iter().map(|(_, way)| *way).collect();
-        Ok(Crew { group: place, control, payload, sender, ways, members })
+        Ok(Crew { group: place, control, payload, sender, ways, source: group.source.clone(), members })
     }
 
     /// Who sends data between two nodes, and the nodes of the near and of the far host: data through the first measured link comes

@@ -31,6 +31,7 @@ def compare(
     seeds: Optional[int] = 3,
     seed: Optional[int] = 1,
     tcp: Union[str, Sequence[Union[str, float]], Mapping[str, Any], None] = None,
+    queues: Optional[Literal["paper", "linux"]] = "paper",
     sample: Optional[str] = "100ms",
     out: Optional[Path] = None,
     set: Union[str, Sequence[Union[str, float]], None] = None,
@@ -75,6 +76,7 @@ def compare(
     seeds: Runs of each scheme, each with a seed of its own
     seed: The first seed
     tcp: Options of every TCP, as `knee explain tcp` lists them (repeatable, or with commas)
+    queues: Whose settings are the defaults of queues
     sample: How often the state is sampled for the series; 0s for never
     out: Directory for report, summary and series [default: out/compare, or the first free of out/compare-2, …]
     set: Set a field of the scenario by its path in `[sweep]`, as in topology.rtt=20ms or flows.*.count=5 (repeatable)
@@ -91,7 +93,7 @@ def compare(
     font: Family of their letters, as in "Times New Roman" [default: the reader's own in SVG, Roboto in PNG and PDF]
     x: The factor along which the figure is drawn, as in rtt [default: the one with most numbers]
     by: The factor each of whose levels has a line of its own, or none [default: the scheme or the congestion control]
-    y: The factor of the rows of a heat map, in place of lines
+    y: The factor of the rows of a heat map, in place of the lines of --by
     facet: One factor, or two, each of whose levels has a panel of its own, or none (repeatable, or with commas) [default: the others]
     metric: Metrics that are drawn, or expressions of them as in claims (repeatable, or with commas) [default: the most telling]
     pcap: Write the packets of this link to a pcapng file per run, for Wireshark (repeatable) Captures are not kept, so every run is simulated.
@@ -114,6 +116,7 @@ def coexist(
     seeds: Optional[int] = None,
     seed: Optional[int] = 1,
     tcp: Union[str, Sequence[Union[str, float]], Mapping[str, Any], None] = None,
+    queues: Optional[Literal["paper", "linux"]] = "paper",
     quick: Optional[bool] = False,
     jobs: Optional[int] = None,
     fresh: Optional[bool] = False,
@@ -143,6 +146,7 @@ def coexist(
     seeds: Runs of each pair in each setting [default: 5, or 3 with --quick]
     seed: The first seed
     tcp: Options of every TCP, as `knee explain tcp` lists them (repeatable, or with commas)
+    queues: Whose settings are the defaults of queues
     quick: Fewer settings, shorter runs and fewer seeds where none are given, for a first look
     jobs: Runs side by side [default: one per core]
     fresh: Repeat runs that are kept
@@ -209,7 +213,7 @@ def run(
     font: Family of their letters, as in "Times New Roman" [default: the reader's own in SVG, Roboto in PNG and PDF]
     x: The factor along which the figure is drawn, as in rtt [default: the one with most numbers]
     by: The factor each of whose levels has a line of its own, or none [default: the scheme or the congestion control]
-    y: The factor of the rows of a heat map, in place of lines
+    y: The factor of the rows of a heat map, in place of the lines of --by
     facet: One factor, or two, each of whose levels has a panel of its own, or none (repeatable, or with commas) [default: the others]
     metric: Metrics that are drawn, or expressions of them as in claims (repeatable, or with commas) [default: the most telling]
     pcap: Write the packets of this link to a pcapng file per run, for Wireshark (repeatable) Captures are not kept, so every run is simulated.
@@ -253,7 +257,7 @@ def reproduce(
     font: Family of their letters, as in "Times New Roman" [default: the reader's own in SVG, Roboto in PNG and PDF]
     x: The factor along which the figure is drawn, as in rtt [default: the one with most numbers]
     by: The factor each of whose levels has a line of its own, or none [default: the scheme or the congestion control]
-    y: The factor of the rows of a heat map, in place of lines
+    y: The factor of the rows of a heat map, in place of the lines of --by
     facet: One factor, or two, each of whose levels has a panel of its own, or none (repeatable, or with commas) [default: the others]
     metric: Metrics that are drawn, or expressions of them as in claims (repeatable, or with commas) [default: the most telling]
     jobs: Runs side by side [default: one per core]
@@ -287,7 +291,7 @@ def plot(
     font: Family of their letters, as in "Times New Roman" [default: the reader's own in SVG, Roboto in PNG and PDF]
     x: The factor along which the figure is drawn, as in rtt [default: the one with most numbers]
     by: The factor each of whose levels has a line of its own, or none [default: the scheme or the congestion control]
-    y: The factor of the rows of a heat map, in place of lines
+    y: The factor of the rows of a heat map, in place of the lines of --by
     facet: One factor, or two, each of whose levels has a panel of its own, or none (repeatable, or with commas) [default: the others]
     metric: Metrics that are drawn, or expressions of them as in claims (repeatable, or with commas) [default: the most telling]
     out: Directory for report, figures and tables [default: DIR itself]

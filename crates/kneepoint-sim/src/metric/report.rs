@@ -43,6 +43,11 @@ impl Quantity {
     pub fn name(self) -> &'static str {
         self.name
     }
+
+    /// Whether its reports have a distribution.
+    pub fn is_distributed(self) -> bool {
+        self.distributed
+    }
 }
 
 /// A number that a source reports.

@@ -16,12 +16,13 @@
 //! in the longest queue is dropped itself. Packets that wait move to their queues under the new salt, in order, so that no
 //! flow is reordered.
 //! Departures: turns are of packets, as in the paper; Linux (`sch_sfq`) counts bytes. The paper drops a packet of the
-//! longest queue, here it is the first; Linux drops its last (`drops = "last"`), and the arrival where its queue is among the longest.
+//! longest queue, here it is the first; Linux drops its last (`drops = "last"`), and the arrival where its queue is among the longest. No
+//! queue of Linux has more than 127 packets (`depth`): an arrival beyond them is dropped.
 
 use std::collections::VecDeque;
 
 use super::flows::Places;
-use super::{Arrival, Backlog, Discipline, Facts, Line, Order, Ticket, Waiting};
+use super::{Arrival, Backlog, Decision, Discipline, Facts, Line, Order, Ticket, Waiting};
 use crate::rng::Rng;
 use crate::units::{Span, Time};
 
@@ -44,8 +45,10 @@ crate::settings! {
         perturbation: Span = Span::ZERO, Span::ZERO..=Span::from_secs(10000);
         /// The packet of the longest queue that goes where there is no room.
         drops: Drops = Drops::First;
+        /// Packets that wait in one queue at most; 0 is no bound.
+        depth: u32 = 0, 0..=1_000_000;
     }
-    linux { drops = "last" }
+    linux { drops = "last", depth = "127" }
     check |params| match params.perturbation {
         Span(1..=999_999) => Err(format!(
             "perturbation = {}: hashing anew moves every waiting packet; give 1ms or more, or 0s for never",
@@ -64,6 +67,7 @@ pub struct Sfq {
     turns: VecDeque<u32>,
     perturbation: Span,
     drops: Drops,
+    depth: u32,
     /// Whether flows are to be hashed anew.
     due: bool,
 }
@@ -109,6 +113,7 @@ impl Discipline for Sfq {
             turns: VecDeque::new(),
             perturbation: params.perturbation,
             drops: params.drops,
+            depth: params.depth,
             due: false,
         }
     }
@@ -133,6 +138,12 @@ impl Discipline for Sfq {
             // The arrival is the last of the longest.
             (Drops::Last, _) => None,
         }
+    }
+
+    fn on_arrival(&mut self, arrival: &Arrival, _: &mut Rng) -> Decision {
+        let (line, _) = &self.queues[self.places.of(arrival.packet.flow) as usize];
+        let full = self.depth > 0 && line.backlog().packets >= self.depth;
+        if full { Decision::Drop } else { Decision::Pass }
     }
 
     fn join(&mut self, ticket: Ticket, waiting: &mut Waiting) {
@@ -230,6 +241,14 @@ mod tests {
         bench.arrive(1, 1000);
         assert_eq!((bench.pushed_out.as_slice(), bench.refused.as_slice()), (&[2][..], &[5][..]));
         assert_eq!(flows(&mut bench), [0, 1, 2, 0]);
+    }
+
+    #[test]
+    fn a_queue_takes_no_packet_beyond_its_depth() {
+        let mut bench = sfq(Params { depth: 2, ..Params::default() }, Limit::Packets(100));
+        [0, 0, 0, 1].iter().for_each(|flow| bench.arrive(*flow, 1000));
+        assert_eq!(bench.refused, [2]);
+        assert_eq!(flows(&mut bench), [0, 1, 0]);
     }
 
     #[test]

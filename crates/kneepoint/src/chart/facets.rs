@@ -40,8 +40,11 @@ const WIDTH: f64 = 760.0;
 const GAP: (f64, f64) = (16.0, 12.0);
 /// Least and greatest width of a panel; where there is no room for the least, there are fewer of them in a row.
 const PANEL: (f64, f64) = (84.0, 330.0);
-/// A panel's height, as a share of its width.
+/// Least width of a panel where panels may stand below each other.
+const LEGIBLE: f64 = 130.0;
+/// A panel's height, as a share of its width, and that of panels below each other.
 const SHAPE: f64 = 0.7;
+const FLAT: f64 = 0.5;
 const LETTERS: f64 = 12.5;
 const STRIP: f64 = 20.0;
 /// Height of the title above a panel, which stays clear of points at the upper edge.
@@ -60,6 +63,9 @@ pub fn facets(chart: &Facets) -> Drawing {
 
 impl Chart for Facets {
     fn draw(&self, paper: &Paper) -> Drawing {
+        if let Some(stacked) = self.stacked(paper) {
+            return stacked.draw(paper);
+        }
         let nothing = || Drawing::new(paper.width(WIDTH), STRIP, &self.title);
         match &self.panels {
             Panels::Lines(panels) => {
@@ -109,6 +115,20 @@ impl Chart for Facets {
 }
 
 impl Facets {
+    /// A table of panels as one column, where a long paper is too narrow for it.
+    fn stacked(&self, paper: &Paper) -> Option<Facets> {
+        let columns = self.columns.max(1) as f64;
+        let room = paper.width(WIDTH) - TICKS - STRIP - GAP.0 * (columns - 1.0);
+        let crowded = !self.beside.is_empty() && paper.is_long() && room < LEGIBLE * columns;
+        let count = self.beside.len() * self.columns;
+        crowded.then(|| Facets {
+            columns: 1,
+            above: (0..count).map(|place| self.about(place)).collect(),
+            beside: Vec::new(),
+            ..self.clone()
+        })
+    }
+
     /// What a panel is about: `1 BDP, cubic`.
     fn about(&self, place: usize) -> String {
         let columns = self.columns.max(1);
@@ -137,14 +157,17 @@ fn arranged<P>(
 ) -> Drawing {
     // A table keeps its columns; panels one after the other have as many in a row as there is room for.
     let room = paper.width(WIDTH) - TICKS;
-    let fit = ((room + GAP.0) / (PANEL.0 + GAP.0)) as usize;
+    let least = if paper.is_long() { LEGIBLE } else { PANEL.0 };
+    let fit = ((room + GAP.0) / (least + GAP.0)) as usize;
     let wanted = chart.columns.clamp(1, panels.len().max(1));
     let columns = if chart.beside.is_empty() { wanted.min(fit.max(1)) } else { wanted };
     let beside = if chart.beside.is_empty() { 0.0 } else { STRIP };
     let wide = (room - beside - GAP.0 * (columns - 1) as f64) / columns as f64;
     let wide = wide.clamp(PANEL.0, PANEL.1);
     let rows = panels.len().div_ceil(columns);
-    let high = (SHAPE * wide + paper.added() / rows.max(1) as f64).max(LOWEST);
+    let stacked = paper.is_long() && columns == 1;
+    let shape = if stacked { FLAT } else { SHAPE };
+    let high = (shape * wide + paper.added() / rows.max(1) as f64).max(LOWEST);
     let plot =
         |inner: f64| (drawn.frame)(Room { size: (inner + TICKS, high), above: 0.0, below: 0.0, right: 0.0 });
     let stepped = |area: &Frame| area.right - area.left + GAP.0;
@@ -154,6 +177,8 @@ fn arranged<P>(
     let excess = paper.given().map_or(0.0, |given| whole_width(&about) - given).max(0.0);
     let area = plot((wide - excess / columns as f64).max(PANEL.0));
     let (step, width) = (stepped(&area), whole_width(&area));
+    let above = space::together(&chart.above, step, LETTERS);
+    let besides = space::together(&chart.beside, high, LETTERS);
     let mut whole = Drawing::new(width, 0.0, &chart.title);
     whole.text("quantity", Anchor::Start, (0.0, 11.0), &space::fitted(drawn.names.1, width, 11.5));
     let mut top = NAME;
@@ -164,21 +189,21 @@ fn arranged<P>(
         let mut deepest = top + high;
         for place in of_row {
             let left = step * (place % columns) as f64;
-            // The last panel of each column has the ticks of x.
-            let below = place + columns >= panels.len();
+            // The last panel of each column has the ticks of x, and each of those that no screen shows together.
+            let below = stacked || place + columns >= panels.len();
             let mut frame = area.blank(Sides { left: place % columns == 0, below, names: false });
             (drawn.draw)(&mut frame, &panels[place]);
-            if let Some(strip) = chart.above.get(place).filter(|_| headed) {
+            if let Some(strip) = above.get(place).filter(|_| headed) {
                 let middle = (left + (area.left + area.right) / 2.0, top - 13.0);
-                whole.text("name", Anchor::Middle, middle, &space::fitted(strip, step, LETTERS));
+                whole.text("name", Anchor::Middle, middle, strip);
             }
             whole.place(&frame.drawing, (left, top));
             let deep = high + if below { STRIP } else { 0.0 };
             deepest = deepest.max(top + frame.drawing.height.max(deep));
         }
-        if let Some(strip) = chart.beside.get(row) {
+        if let Some(strip) = besides.get(row) {
             let middle = (width - RIGHT - 4.0, top + high / 2.0);
-            whole.turned("name", middle, &space::fitted(strip, high, LETTERS));
+            whole.turned("name", middle, strip);
         }
         top = deepest + GAP.1;
     }
@@ -262,6 +287,24 @@ mod tests {
             let drawn = Chart::draw(&four(), &Paper::wide(width));
             assert!((drawn.width - width).abs() < 0.1, "{width}: {}", drawn.width);
         }
+    }
+
+    #[test]
+    fn rows_of_a_narrow_paper_keep_what_tells_them_apart() {
+        let rows = ["buffer 0.5 BDP", "buffer 1 BDP", "buffer 2 BDP"].map(String::from).to_vec();
+        let panels = Panels::Lines((0..9).map(|place| panel(f64::from(place))).collect());
+        let above = ["RTT 20 ms", "RTT 60 ms", "RTT 120 ms"].map(String::from).to_vec();
+        let table = Facets { panels, columns: 3, above, beside: rows, ..four() };
+        let narrow = Chart::draw(&table, &Paper::wide(311.0)).body;
+        for name in ["0.5 BDP", "1 BDP", "2 BDP", "RTT 120 ms"] {
+            assert_eq!(narrow.matches(&format!(">{name}</text>")).count(), 1, "{name}: {narrow}");
+        }
+        assert!(narrow.matches(">50</text>").count() >= 3, "a second number below each column: {narrow}");
+        // A phone has the panels below each other, each with its whole name.
+        let phone = Chart::draw(&table, &Paper::page(360.0));
+        assert!(phone.width <= 360.1 && phone.height > 9.0 * 150.0, "{} {}", phone.width, phone.height);
+        assert!(phone.body.contains(">RTT 120 ms, buffer 0.5 BDP</text>"), "{}", phone.body);
+        assert!(Chart::draw(&table, &Paper::wide(360.0)).height < 600.0);
     }
 
     #[test]

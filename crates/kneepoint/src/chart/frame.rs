@@ -126,7 +126,7 @@ impl Frame {
         self.drawing.line("axis", (left, bottom), (right, bottom));
         let zero = self.x.has_zero_of_its_own().then(|| (0.0, "0".to_string()));
         let ticks: Vec<(f64, String)> =
-            zero.into_iter().chain(self.x.ticks(((right - left) / 64.0) as usize)).collect();
+            zero.into_iter().chain(self.x.columns((right - left) / 64.0)).collect();
         let covered: Vec<(f64, f64)> = ticks
             .iter()
             .map(|(value, tick)| (self.x.at(*value), space::length(tick, TICK) / 2.0))

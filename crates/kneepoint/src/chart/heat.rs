@@ -114,17 +114,36 @@ pub(super) fn draw(frame: &mut Frame, chart: &Heat, range: (f64, f64)) {
         }
     }
     if frame.sides.below {
-        for (place, name) in chart.columns.1.iter().enumerate() {
-            let x = frame.x.at(place as f64 + 0.5);
-            let room = frame.x.at(1.0) - frame.x.at(0.0) - 4.0;
-            let shown = space::fitted(name, room, TILE);
-            frame.drawing.text("tick", Anchor::Middle, (x, frame.bottom + 17.0), &shown);
-        }
+        name_columns(frame, chart);
     }
     if frame.sides.names {
         frame.drawing.text("quantity", Anchor::Start, (0.0, 11.0), &chart.rows.0);
         let below = (frame.right, frame.bottom + 32.0);
         frame.drawing.text("quantity", Anchor::End, below, &chart.columns.0);
+    }
+}
+
+/// The names of the columns, as many as have room; names that are no numbers lose their middles.
+fn name_columns(frame: &mut Frame, chart: &Heat) {
+    let slot = frame.x.at(1.0) - frame.x.at(0.0);
+    let shown = space::in_a_row(&chart.columns.1, slot - 4.0, TILE);
+    let is_number = |name: &String| name.starts_with(|first: char| first.is_ascii_digit());
+    let numbers = shown.iter().all(is_number);
+    let shown: Vec<String> = match numbers {
+        true => shown,
+        false => shown.iter().map(|name| space::fitted(name, slot - 4.0, TILE)).collect(),
+    };
+    let middle = |place: usize| frame.x.at(place as f64 + 0.5);
+    let covered: Vec<(f64, f64)> = shown
+        .iter()
+        .enumerate()
+        .map(|(place, name)| (middle(place), space::length(name, TILE) / 2.0))
+        .map(|(at, half)| (at - half, at + half))
+        .collect();
+    let kept = space::thinned(&covered, 2.0);
+    for (place, name) in shown.iter().enumerate().filter(|(place, _)| kept[*place]) {
+        let at = (frame.x.at(place as f64 + 0.5), frame.bottom + 17.0);
+        frame.drawing.text("tick", Anchor::Middle, at, name);
     }
 }
 
@@ -227,6 +246,15 @@ mod tests {
         let frame = area(&chart, &Paper::default());
         assert_eq!((frame.y.at(0.0), frame.y.at(2.0)), (frame.bottom, frame.top));
         assert_eq!(frame.x.at(2.0) - frame.x.at(1.0), frame.x.at(1.0) - frame.x.at(0.0));
+    }
+
+    #[test]
+    fn numbers_of_narrow_columns_are_whole() {
+        let columns = ("RTT".to_string(), ["20 ms", "60 ms", "120 ms"].map(String::from).to_vec());
+        let drawn = Chart::draw(&Heat { columns, ..delays() }, &Paper::wide(150.0)).body;
+        for name in ["20 ms", "60", "120"] {
+            assert!(drawn.contains(&format!(">{name}</text>")), "{name}: {drawn}");
+        }
     }
 
     #[test]

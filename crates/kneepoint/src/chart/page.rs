@@ -24,7 +24,7 @@ impl Drawing {
 
     /// The chart as a phone shows it; none where it may be scaled, or cannot be narrower.
     pub(in super::super) fn narrow(&self) -> Option<Drawing> {
-        let narrow = self.laid_out(&Paper::wide(PHONE));
+        let narrow = self.laid_out(&Paper::page(PHONE));
         (self.width > SCALED && narrow.width <= SCALED).then_some(narrow)
     }
 }

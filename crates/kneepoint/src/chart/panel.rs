@@ -84,9 +84,10 @@ impl Panel {
 impl Chart for Panel {
     fn draw(&self, paper: &Paper) -> Drawing {
         let mut plot = Plot::new(self, paper.size(self.size));
-        for part in &self.parts {
-            plot.draw(part);
-        }
+        // Names go where no curve is.
+        let (marks, others): (Vec<&Part>, Vec<&Part>) =
+            self.parts.iter().partition(|part| matches!(part, Part::Mark(..)));
+        others.into_iter().chain(marks).for_each(|part| plot.draw(part));
         Drawing { unnamed: true, ..plot.drawing }
     }
 
@@ -114,6 +115,8 @@ struct Plot {
     bottom: f64,
     /// Where names are already.
     taken: Vec<Space>,
+    /// Where curves are.
+    curves: Vec<Space>,
 }
 
 impl Plot {
@@ -137,13 +140,14 @@ impl Plot {
         let above = Space { from: (0.0, 0.0), to: (space::length(&up, 11.5), 14.0) };
         drawing.text("quantity", Anchor::Start, (0.0, 11.0), &up);
         drawing.text("quantity", Anchor::End, (right, height - 4.0), &space::fitted(across, right, 11.5));
-        Plot { drawing, x, y, right, top, bottom, taken: vec![above] }
+        Plot { drawing, x, y, right, top, bottom, taken: vec![above], curves: Vec::new() }
     }
 
     fn draw(&mut self, part: &Part) {
         match part {
             Part::Line(class, curve) => {
                 let points: Vec<_> = curve.points.iter().map(|point| self.at(*point)).collect();
+                self.curves.extend(space::along(points.iter().copied()));
                 self.drawing.path(&format!("line {class}"), points.into_iter(), false);
             }
             Part::Band(class, low, high) => {
@@ -156,7 +160,7 @@ impl Plot {
             Part::Mark(value, name) => {
                 let x = self.x.at(*value);
                 self.drawing.line("mark", (x, self.top), (x, self.bottom));
-                let rows = [self.top + 9.0, self.top + 24.0, self.top + 39.0];
+                let rows = [self.top + 9.0, self.top + 24.0, self.top + 39.0, self.bottom - 8.0];
                 let places = rows.map(|row| [(Anchor::End, (x - 5.0, row)), (Anchor::Start, (x + 5.0, row))]);
                 self.name("note", name, places.as_flattened());
             }
@@ -186,10 +190,12 @@ impl Plot {
         }
     }
 
-    /// Writes a name at the first place where there is none; nowhere if all are taken.
+    /// Writes a name at the first place without another and without a curve, else on a curve; nowhere if all are taken.
     fn name(&mut self, class: &str, name: &str, places: &[(Anchor, (f64, f64))]) {
         let inside = Space { from: (0.0, 0.0), to: (self.right + RIGHT, self.bottom) };
-        let found = space::free(places, space::length(name, LETTERS), inside, &self.taken);
+        let (long, taken) = (space::length(name, LETTERS), [&self.taken[..], &self.curves].concat());
+        let found = space::free(places, long, inside, &taken);
+        let found = found.or_else(|| space::free(places, long, inside, &self.taken));
         if let Some((anchor, at, space)) = found {
             self.drawing.text(class, anchor, at, name);
             self.taken.push(space);
@@ -280,6 +286,28 @@ mod tests {
             body[body[..end].rfind("<text").expect("a begin")..end].to_string()
         };
         assert!(row("buffer").contains("\"end\"") && row("limit").contains("\"start\""), "{body}");
+    }
+
+    #[test]
+    fn a_name_keeps_clear_of_curves_where_it_can() {
+        let mut panel = Panel::new("Queue", (360.0, 220.0), (100.0, 1.0), ("queue, packets", "share"));
+        panel.mark(60.0, "buffer");
+        let high: Vec<(f64, f64)> = (0..=60).map(|x| (f64::from(x), 0.97)).collect();
+        panel.line("s0", &Curve::new(high));
+        let body = panel.finish().body;
+        let end = body.find(">buffer</text>").expect("a name");
+        let name = &body[body[..end].rfind("<text").expect("a begin")..end];
+        assert!(name.contains("\"start\""), "{name}");
+        // Curves on both sides of the upper edge leave the lower one.
+        let mut full = Panel::new("Queue", (360.0, 220.0), (100.0, 1.0), ("queue, packets", "share"));
+        full.mark(60.0, "buffer");
+        for at in [0.75, 0.8, 0.85, 0.9, 0.95, 1.0] {
+            full.line("s0", &Curve::new(vec![(0.0, at), (100.0, at)]));
+        }
+        let drawn = full.finish().body;
+        let close = drawn.find(">buffer</text>").expect("a name");
+        let lowest = format!("y=\"{}\"", 220.0 - BELOW - 8.0);
+        assert!(drawn[drawn[..close].rfind("<text").expect("a begin")..close].contains(&lowest), "{drawn}");
     }
 
     #[test]

@@ -18,6 +18,8 @@ pub(super) struct Paper {
     /// That of each chart by itself if there is none.
     width: Option<f64>,
     taller: f64,
+    /// Whether it is as long as charts need, as a page that scrolls.
+    long: bool,
 }
 
 /// Lowest plot with room for two ticks, in pixels.
@@ -26,7 +28,17 @@ const LOWEST: f64 = 60.0;
 impl Paper {
     /// A paper of this width.
     pub(super) fn wide(width: f64) -> Paper {
-        Paper { width: Some(width), taller: 0.0 }
+        Paper { width: Some(width), ..Paper::default() }
+    }
+
+    /// A page of this width, on which charts may stand below each other.
+    pub(super) fn page(width: f64) -> Paper {
+        Paper { long: true, ..Paper::wide(width) }
+    }
+
+    /// Whether charts may stand below each other.
+    pub(super) fn is_long(&self) -> bool {
+        self.long
     }
 
     /// The same paper, with charts taller by some pixels.
@@ -41,7 +53,7 @@ impl Paper {
 
     /// A paper of some width for one of `count` charts above each other, which share what is added to the height.
     pub(super) fn row(self, width: f64, count: usize) -> Paper {
-        Paper { width: Some(width), taller: self.taller / count.max(1) as f64 }
+        Paper { width: Some(width), taller: self.taller / count.max(1) as f64, ..self }
     }
 
     /// The width of a chart that is `usual` wide by itself.

@@ -55,6 +55,14 @@ impl Scale {
         }
     }
 
+    /// About `count` ticks, and two at least: one number says nothing of a scale.
+    pub(super) fn columns(&self, count: f64) -> Vec<(f64, String)> {
+        const MOST: usize = 8;
+        let wanted = (count as usize).max(2);
+        let found = (wanted..MOST).map(|more| self.ticks(more)).find(|ticks| ticks.len() > 1);
+        found.unwrap_or_else(|| self.ticks(wanted))
+    }
+
     /// How many ticks of an upright axis have room for their numbers, up to `most`.
     pub(super) fn rows(&self, most: usize) -> usize {
         (((self.end - self.start).abs() / ROW) as usize).clamp(2, most)
@@ -189,6 +197,12 @@ mod tests {
         assert_eq!(labels(0.0, 1.0, 5), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
         assert_eq!(labels(99.2, 100.1, 5), ["99.2", "99.4", "99.6", "99.8", "100.0"]);
         assert_eq!(labels(7.0, 7.0, 1), ["7", "8"]);
+    }
+
+    #[test]
+    fn an_axis_across_has_two_numbers_at_least() {
+        let across = |to: f64, count: f64| Scale::new((0.0, to), (0.0, 100.0)).columns(count).len();
+        assert_eq!([across(120.0, 1.1), across(9.0, 0.0), across(150.0, 3.0)], [2, 2, 4]);
     }
 
     #[test]

@@ -55,6 +55,23 @@ pub(super) fn free(
     within.find(|(_, _, space)| !taken.iter().any(|other| other.meets(space)))
 }
 
+/// The spaces that a curve through points covers.
+pub(super) fn along(points: impl Iterator<Item = (f64, f64)>) -> Vec<Space> {
+    const STEP: f64 = 5.0;
+    let around = |(x, y): (f64, f64)| Space { from: (x - 1.0, y - 1.0), to: (x + 1.0, y + 1.0) };
+    let mut last: Option<(f64, f64)> = None;
+    let mut covered = Vec::new();
+    for point in points.filter(|(x, y)| x.is_finite() && y.is_finite()) {
+        let from = last.unwrap_or(point);
+        let (wide, high) = (point.0 - from.0, point.1 - from.1);
+        let steps = (libm::hypot(wide, high).min(1e4) / STEP).ceil().max(1.0) as usize;
+        let at = |step: usize| step as f64 / steps as f64;
+        covered.extend((1..=steps).map(|step| around((from.0 + wide * at(step), from.1 + high * at(step)))));
+        last = Some(point);
+    }
+    covered
+}
+
 /// How much wider bold letters are.
 pub(super) const BOLD: f64 = 1.13;
 
@@ -90,6 +107,35 @@ pub(super) fn fitted(text: &str, room: f64, size: f64) -> String {
         ends.collect::<String>()
     });
     shorter.into_iter().find(|short| length(short, size) <= room).unwrap_or_else(|| "…".into())
+}
+
+/// Names side by side in a room each: where one is too long, all without the words that they begin with, and without their middles as a
+/// last resort.
+pub(super) fn together(names: &[String], room: f64, size: f64) -> Vec<String> {
+    if names.iter().all(|name| length(name, size) <= room) {
+        return names.to_vec();
+    }
+    let words: Vec<Vec<&str>> = names.iter().map(|name| name.split(' ').collect()).collect();
+    let least = words.iter().map(|own| own.len()).min().unwrap_or(0);
+    let shared = |place: &usize| words.iter().all(|own| own[*place] == words[0][*place]);
+    let begin = (0..least.saturating_sub(1)).take_while(shared).count();
+    words.iter().map(|own| fitted(&own[begin..].join(" "), room, size)).collect()
+}
+
+/// Labels along an axis in a room each: where one is too long, the first alone keeps the unit that all end with.
+pub(super) fn in_a_row(labels: &[String], room: f64, size: f64) -> Vec<String> {
+    let is_roomy = labels.iter().all(|label| length(label, size) <= room);
+    let parts: Option<Vec<(&str, &str)>> = labels.iter().map(|label| label.rsplit_once(' ')).collect();
+    match parts {
+        Some(parts) if !is_roomy && parts.windows(2).all(|pair| pair[0].1 == pair[1].1) => {
+            let bare = |(place, (number, _)): (usize, &(&str, &str))| match place == 0 {
+                true => labels[place].clone(),
+                false => number.to_string(),
+            };
+            parts.iter().enumerate().map(bare).collect()
+        }
+        _ => labels.to_vec(),
+    }
 }
 
 /// The places of labels, each from its begin to its end in pixels, that leave a gap to the one kept before.
@@ -143,6 +189,24 @@ mod tests {
         assert!(short.starts_with("cubic") && short.ends_with("0 ms") && short.contains('…'), "{short}");
         assert!(length(&short, 12.5) <= 100.0);
         assert_eq!(fitted("long", 1.0, 12.5), "…");
+    }
+
+    #[test]
+    fn names_that_are_too_long_together_lose_what_all_begin_with() {
+        let names = ["buffer 0.5 BDP", "buffer 1 BDP", "buffer 2 BDP"].map(String::from);
+        assert_eq!(together(&names, 100.0, 12.5), names);
+        assert_eq!(together(&names, 60.0, 12.5), ["0.5 BDP", "1 BDP", "2 BDP"]);
+        assert_eq!(together(&["long".to_string()], 1.0, 12.5), ["…"]);
+        assert!(together(&[], 1.0, 12.5).is_empty());
+    }
+
+    #[test]
+    fn labels_of_an_axis_that_are_too_long_share_their_unit() {
+        let labels = ["20 ms", "60 ms", "120 ms"].map(String::from);
+        assert_eq!(in_a_row(&labels, 50.0, 11.0), labels);
+        assert_eq!(in_a_row(&labels, 30.0, 11.0), ["20 ms", "60", "120"]);
+        let names = ["cubic and pert", "bbr"].map(String::from);
+        assert_eq!(in_a_row(&names, 30.0, 11.0), names, "no unit");
     }
 
     #[test]

@@ -61,11 +61,7 @@ pub fn with_figure(comparison: &Comparison, wish: &FigureSpec) -> Document {
         let title = "Distribution of the queue";
         sections.extend(charts(title, vec![Block::Figures(Layout::Halves, distribution)]));
     }
-    let counts = Block::Figures(Layout::Halves, figures::counts(comparison));
-    sections.extend(charts(
-        "Drops, marks and retransmissions",
-        vec![key(comparison, figures::shown(comparison)), counts],
-    ));
+    sections.extend(charts("Drops, marks and retransmissions", figures::counts(comparison)));
     let cut = shares::cut(comparison).into_iter().chain(shares::positions(comparison)).collect();
     sections.extend(charts("Throughput shares", vec![Block::Figures(Layout::Halves, cut)]));
     sections.extend(pivot::aside(comparison, subjects(comparison)));
@@ -130,7 +126,9 @@ fn setting(comparison: &Comparison) -> String {
     let place = match first.and_then(|run| Some((figures::bottleneck(run)?, &run.rows))) {
         Some((link, rows)) => {
             let window = number::plain(value(rows, "window_s", &[]));
-            format!("Measured at {} for {window} s of each run. ", link.label("link"))
+            let single = matches!(&comparison.schemes[..], [only] if only.runs.len() == 1);
+            let runs = if single { "the run" } else { "each run" };
+            format!("Measured at {} for {window} s of {runs}. ", link.label("link"))
         }
         None => String::new(),
     };
@@ -156,7 +154,8 @@ fn headline(comparison: &Comparison) -> Vec<Block> {
     let grid = Grid::of(comparison);
     let table = pivot::table(comparison, &grid);
     let cells: Vec<Shown> = table.lines.iter().flat_map(|line| line.cells.iter().cloned()).collect();
-    let [terminal, pages] = ["*", "Bold:"].map(|best| marks(&cells, best).map(Block::prose));
+    let seeds = comparison.schemes.iter().map(|scheme| scheme.runs.len()).min().unwrap_or(0);
+    let [terminal, pages] = ["*", "Bold:"].map(|best| marks(&cells, best, seeds).map(Block::prose));
     let told = Block::Pages { blocks: pages.into_iter().collect(), terminal: terminal.into_iter().collect() };
     let notes = comparison.manifest.notes.iter().map(Block::prose);
     let shown = match grid.metrics.is_empty() && grid.lines.len() > 1 {

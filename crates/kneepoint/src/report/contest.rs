@@ -22,6 +22,9 @@ use crate::table::paired::{LEVEL, Paired, holm};
 /// Parts of a field's path that make it a choice of algorithms, or of their parameters.
 const CHOICES: [&str; 6] = ["scheme", "cc", "queue", "reverse_queue", "feedback", "tcp"];
 
+/// Fewer seeds than this tell little apart among several rivals.
+pub(super) const FEW_SEEDS: usize = 4;
+
 /// Whether people choose between the levels of a factor, rather than meet them.
 pub(super) fn is_choice(factor: &Factor) -> bool {
     factor.key.split('.').any(|part| CHOICES.contains(&part))
@@ -62,6 +65,19 @@ impl Comparison {
         let choice =
             self.varied().find(|(_, factor)| is_choice(factor)).filter(|_| self.varied().count() > 1);
         scheme_class(choice.map_or(rank, |(place, _)| self.schemes[rank].levels[place]))
+    }
+
+    /// The levels of what varies: without the algorithm, where there is one.
+    pub(super) fn varied_levels(&self, scheme: &SchemeResult) -> String {
+        let told = self.varied().map(|(place, factor)| factor.told(scheme.levels[place]));
+        told.collect::<Vec<_>>().join(", ")
+    }
+
+    /// The levels of a case that its rivals share: `RTT 20 ms, buffer 1 BDP`.
+    pub(super) fn shared_by(&self, rank: usize) -> String {
+        let met = self.varied().filter(|(_, factor)| !is_choice(factor));
+        let told = met.map(|(place, factor)| factor.told(self.schemes[rank].levels[place]));
+        told.collect::<Vec<_>>().join(", ")
     }
 
     /// The name of a case among its rivals: its algorithms alone.

@@ -34,8 +34,8 @@ pub enum Block {
     Table(Table),
     /// Figures side by side.
     Figures(Layout, Vec<Figure>),
-    /// Statements, each with its verdict.
-    Findings(Vec<Finding>),
+    /// What the statements are, each of them with its verdict: claims, controllers.
+    Findings(&'static str, Vec<Finding>),
     /// The schemes and the classes of their colours.
     Key(Vec<(String, String)>),
     /// Names and values.
@@ -86,6 +86,8 @@ pub struct Table {
 pub struct Column {
     /// Its title.
     pub title: String,
+    /// The title where the columns before it are not beside it; empty where that is the same.
+    pub alone: String,
     /// The unit of its numbers.
     pub unit: String,
     /// The definition behind the title, for a tooltip.
@@ -94,6 +96,8 @@ pub struct Column {
     pub text: bool,
     /// The class of its scheme's colour in charts.
     pub class: Option<String>,
+    /// Whether its cells are a part of the names of the lines: levels of a factor.
+    pub level: bool,
 }
 
 /// A line of a table.

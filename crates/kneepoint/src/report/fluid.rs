@@ -89,7 +89,11 @@ pub fn stability(map: &StabilityMap) -> Document {
         Block::prose(format!("The theorem is {name}.")),
         figure("stability", "Stability", drawn_map(map)),
     ];
-    document(subject, vec![("Stability", blocks)])
+    let about = format!(
+        "{} of {} points of {} and {} are stable; {name} allows {both} of these.",
+        counts.stable, counts.points, x.name, y.name
+    );
+    Document { about: about.into(), ..document(subject, vec![("Stability", blocks)]) }
 }
 
 /// The boundary of stability, beside those of the theorem and of oscillation.
@@ -283,6 +287,9 @@ mod tests {
         let rows = plane.y.values().map(|at| plane.row(at)).collect();
         let map = plane.map(rows);
         assert_eq!(records(&map).rows.len(), 12 * 8);
+        let lead = stability(&map).about.plain();
+        let stable = format!("{} of 96 points of rtt and delta are stable; Theorem", map.counts.stable);
+        assert!(lead.starts_with(&stable) && lead.contains(" allows "), "{lead}");
         let page = html::render(&stability(&map));
         html::tests::check(&page);
         for part in ["stable within", "theorem", "oscillates beyond", "rtt, ms", "delta, ms", "<td>96</td>"] {

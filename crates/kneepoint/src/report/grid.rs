@@ -3,7 +3,7 @@
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::contest::Judgement;
+use super::contest::{FEW_SEEDS, Judgement};
 use super::document::{Shown, Standing};
 use super::{Comparison, SchemeResult};
 use crate::measure::{Subject, headlines};
@@ -63,11 +63,16 @@ fn standings(comparison: &Comparison, metric: &Metric) -> Vec<Standing> {
     all
 }
 
-/// The marks of a table in a sentence; none without marks.
-pub(super) fn marks(cells: &[Shown], best: &str) -> Option<String> {
+/// The marks of a table over so many seeds in a sentence; none without marks.
+pub(super) fn marks(cells: &[Shown], best: &str, seeds: usize) -> Option<String> {
     let any = |standing| cells.iter().any(|cell| cell.standing == standing);
-    let alike = any(Standing::Alike)
-        .then(|| format!(" {} statistically indistinguishable from it (p ≥ 0.05).", Standing::Alike.mark()));
+    let few = match seeds {
+        2..FEW_SEEDS => format!(" {seeds} seeds tell little apart."),
+        _ => String::new(),
+    };
+    let alike = any(Standing::Alike).then(|| {
+        format!(" {} statistically indistinguishable from it (p ≥ 0.05).{few}", Standing::Alike.mark())
+    });
     any(Standing::Best).then(|| {
         format!(
             "{best} the best mean under its conditions, by paired seeds with Holm's correction.{}",
@@ -284,6 +289,18 @@ impl Comparison {
 mod tests {
     use super::super::example;
     use super::*;
+
+    #[test]
+    fn a_mark_of_equals_by_few_seeds_says_how_few() {
+        let cells = [Standing::Best, Standing::Alike].map(|standing| Shown::from("1").standing(standing));
+        let said = |seeds| marks(&cells, "*", seeds).unwrap();
+        assert!(said(3).ends_with("(p ≥ 0.05). 3 seeds tell little apart."), "{}", said(3));
+        assert!(!said(10).contains("tell little"));
+        assert!(
+            !marks(&cells[..1], "*", 3).unwrap().contains("tell little"),
+            "nothing is marked as an equal"
+        );
+    }
 
     #[test]
     fn a_class_that_a_seed_lacks_counts_nothing_there_and_says_in_how_many_runs_it_was() {

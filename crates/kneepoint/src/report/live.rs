@@ -42,6 +42,8 @@ crate::keys! {
     pub struct Report {
         /// The title of the report.
         pub title: String,
+        /// Where the hosts were that were measured: on this machine's kernel over an emulated link, or with their queues on a kernel in virtual time.
+        pub hosts: String,
         /// Every claim on both sides; empty for a scenario without claims.
         pub claims: Vec<Judged>,
         /// One for each case.
@@ -142,7 +144,7 @@ impl Report {
     /// The report of an outcome. Processor times are relative to those with the congestion control `reference`: of the same case, or
     /// else of the first that has any.
     pub fn new(
-        title: String,
+        (title, hosts): (String, String),
         outcome: Vec<Beside>,
         claims: &[Claim],
         reference: &str,
@@ -163,7 +165,7 @@ impl Report {
                     divisor.map(|divisor| one.ns_per_packet.mean / divisor).filter(|part| part.is_finite());
             }
         }
-        Report { title, claims, cases, manifest }
+        Report { title, hosts, claims, cases, manifest }
     }
 
     /// Both sides of each case as schemes of a comparison, for its charts.
@@ -366,7 +368,13 @@ mod tests {
              check = 'sending_ns_per_packet[group=new] > sending_ns_per_packet[group=old]'\n"
         );
         let claims = crate::experiment::parse(&experiment, crate::experiment::Pace::Full).unwrap().claims;
-        Report::new("Live".into(), study.outcome(&records), &claims, "reno", manifest)
+        Report::new(
+            ("Live".into(), "Hosts of a kernel".into()),
+            study.outcome(&records),
+            &claims,
+            "reno",
+            manifest,
+        )
     }
 
     #[test]

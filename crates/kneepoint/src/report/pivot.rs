@@ -62,8 +62,9 @@ pub(super) fn table(comparison: &Comparison, grid: &Grid) -> Table {
         let cells = levels.map(Shown::from).chain(cells.iter().cloned()).collect();
         TableLine { class: Some(comparison.class_of(rank)), ..TableLine::new(name, cells) }
     };
-    let factors =
-        others.iter().map(|factor| Column { about: factor.key.clone(), ..Column::text(&factor.name) });
+    let of_factor =
+        |factor: &Factor| Column { about: factor.key.clone(), level: true, ..Column::text(&factor.name) };
+    let factors = others.iter().map(of_factor);
     Table {
         corner: first.map_or("scheme", |factor| factor.name.as_str()).into(),
         columns: factors.chain(grid.metrics.iter().map(|metric| column(metric))).collect(),
@@ -89,13 +90,14 @@ pub(super) fn blocks(comparison: &Comparison, grid: &Grid) -> Option<Vec<Block>>
         Some(pivot) => (pivot.tables(&telling), pivot.slice()),
         None => (vec![brief(comparison, grid, &telling)], None),
     };
-    let mut blocks: Vec<Block> = tables.into_iter().map(Block::Table).collect();
+    let mut blocks: Vec<Block> = slice.into_iter().map(Block::prose).collect();
+    blocks.extend(tables.into_iter().map(Block::Table));
     blocks.extend(constants(grid).map(Block::prose));
     let all = format!(
         "All {} rows with all metrics: report.html, and summary.csv with a column for each factor.",
         comparison.schemes.len()
     );
-    blocks.push(Block::prose(slice.into_iter().chain([all]).collect::<Vec<_>>().join(" ")));
+    blocks.push(Block::prose(all));
     Some(blocks)
 }
 
@@ -198,7 +200,9 @@ impl<'c> Pivot<'c> {
         };
         Table {
             corner: column(self.grid.metrics[metric]).title_and_unit(),
-            columns: columns().map(|level| Column::number(title(level), "")).collect(),
+            columns: columns()
+                .map(|level| Column { alone: across.told(level), ..Column::number(title(level), "") })
+                .collect(),
             lines: (0..down.levels.len()).map(line).collect(),
             linked: false,
         }
@@ -309,6 +313,27 @@ mod tests {
         for part in ["utilization, %", "RTT 20 ms", "Shown at buffer ", "All 36 rows"] {
             assert!(printed.contains(part), "{part}: {printed}");
         }
+    }
+
+    #[test]
+    fn a_table_that_is_continued_names_its_factor_again() {
+        let document = document(&example::grid());
+        for width in [40, 48, 60] {
+            let printed = text::within(&document, width);
+            let tables = printed.lines().skip_while(|line| *line != "Headline metrics");
+            let heads = tables.filter(|line| line.contains(" ms") && !line.contains(", ms"));
+            let bare: Vec<&str> = heads.filter(|line| !line.contains("RTT ")).collect();
+            assert!(bare.is_empty(), "{width}: {bare:?} in\n{printed}");
+        }
+    }
+
+    #[test]
+    fn a_phone_has_the_levels_of_a_row_below_its_name() {
+        let page = super::super::format::html::render(&document(&example::grid()));
+        let levels = "cubic<small class=\"levels folded\">buffer 0.5 BDP,<br>RTT 80 ms</small></th>\
+                      <td class=\"level\">0.5 BDP</td><td class=\"level\">80 ms</td>";
+        assert!(page.contains(levels), "{page}");
+        assert!(page.contains(".level { display: none } .folded { display: block }"), "its style");
     }
 
     #[test]

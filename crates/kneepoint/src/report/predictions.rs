@@ -207,6 +207,10 @@ fn spoken(judge: Judge) -> &'static str {
 pub fn document(predictions: &Predictions) -> Document {
     let about = "The accuracy of congestion predictors. Efficiency: predictions that a loss followed. False positives: \
                  those that no loss followed. False negatives: losses without a prediction.";
+    let answer = match &predictions.cases[..] {
+        [only] => only.judges.first().map_or(String::new(), |judge| only.verdict(*judge) + " "),
+        _ => String::new(),
+    };
     let mut sections = Vec::new();
     let flows: Vec<String> =
         predictions.cases.iter().map(|watched| format!("{} {}", watched.case, watched.flow)).collect();
@@ -232,7 +236,7 @@ pub fn document(predictions: &Predictions) -> Document {
     if !predictions.notes.is_empty() {
         sections.push(Section::new("Notes", predictions.notes.iter().map(Block::prose).collect()));
     }
-    Document { title: predictions.title.clone(), about: about.into(), sections }
+    Document { title: predictions.title.clone(), about: (answer + about).into(), sections }
 }
 
 /// How the numbers of a capture are to be read.

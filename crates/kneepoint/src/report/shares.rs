@@ -4,7 +4,7 @@
 use super::document::Figure;
 use super::grid::{Measured, measured};
 use super::{Comparison, SchemeResult, names};
-use crate::chart::{Curve, Panel, Stack, scheme_class, stacks};
+use crate::chart::{Axis, Line, Lines, Stack, lines, stacks};
 use crate::measure::Subject;
 
 /// A bar for each scheme, divided into the shares of its groups.
@@ -29,47 +29,50 @@ pub(super) fn cut(comparison: &Comparison) -> Option<Figure> {
     })
 }
 
-const PANEL: (f64, f64) = (520.0, 260.0);
-
-/// The queue that the packets of each group found on arrival: a panel per scheme, all on one scale.
+/// The queue that the packets of each group found on arrival: a chart per scheme, all on one scale.
 pub(super) fn positions(comparison: &Comparison) -> Vec<Figure> {
-    let all: Vec<Vec<Vec<(f64, f64)>>> = comparison.schemes.iter().map(mean_positions).collect();
-    let highest = all.iter().flatten().flatten().map(|point| point.1).fold(0.0, f64::max);
+    let all: Vec<Vec<Line>> = comparison.schemes.iter().map(mean_positions).collect();
+    let shares = all.iter().flatten().flat_map(|group| &group.points).map(|(_, share)| share.mean);
+    let highest = shares.fold(0.0, f64::max);
     let schemes: Vec<&str> = comparison.schemes.iter().map(|one| one.scheme.as_str()).collect();
-    let panel = |(rank, groups): (usize, &Vec<Vec<(f64, f64)>>)| {
+    let figure = |(rank, groups): (usize, &Vec<Line>)| {
         let scheme = &comparison.schemes[rank].scheme;
         let title = match comparison.schemes.len() {
             1 => "Occupancy on arrival".to_string(),
             _ => format!("Occupancy on arrival, {scheme}"),
         };
-        let names = ("queue on arrival, of the buffer", "share of the group's packets, per twentieth");
-        let mut panel = Panel::new(&title, PANEL, (1.0, highest), names);
-        for (place, points) in groups.iter().enumerate() {
-            panel.line(&scheme_class(place), &Curve::new(points.clone()));
-        }
+        let chart = Lines {
+            title: title.clone(),
+            x: Axis::linear("queue on arrival, of the buffer").holding(0.0, 1.0),
+            y: Axis::linear("share of the group's packets, per twentieth").holding(0.0, highest),
+            series: groups.clone(),
+            marks: Vec::new(),
+            published: Vec::new(),
+            measured: None,
+        };
         (!groups.is_empty()).then(|| Figure {
             name: names::figure("positions", &schemes, rank),
             title,
-            note: "A curve further to the left is a group whose packets found a shorter queue.",
+            note: "A group whose curve is higher at the left found a short queue more often.",
             class: None,
-            drawing: panel.finish(),
+            drawing: lines(&chart),
         })
     };
-    all.iter().enumerate().filter_map(panel).collect()
+    all.iter().enumerate().filter_map(figure).collect()
 }
 
 /// The distribution of positions of each group, as the mean over the runs that have one.
-fn mean_positions(scheme: &SchemeResult) -> Vec<Vec<(f64, f64)>> {
+fn mean_positions(scheme: &SchemeResult) -> Vec<Line> {
     let positions = measured(scheme, Subject::Position);
     let group = |one: &Measured| {
         let points = positions.iter().filter(|bin| bin.labels.get("group") == one.labels.get("group"));
         let point = |bin: &Measured| {
             Some((bin.labels.get("bin")?.parse().ok()?, bin.estimate("queue_position_share")?.mean))
         };
-        points.filter_map(point).collect()
+        Line::exact(one.name(scheme), points.filter_map(point))
     };
-    let all: Vec<Vec<_>> = measured(scheme, Subject::Group).iter().map(group).collect();
-    if all.iter().all(Vec::is_empty) { Vec::new() } else { all }
+    let all: Vec<Line> = measured(scheme, Subject::Group).iter().map(group).collect();
+    if all.iter().all(|line| line.points.is_empty()) { Vec::new() } else { all }
 }
 
 #[cfg(test)]
@@ -89,6 +92,25 @@ mod tests {
         }
         assert!(cut(&comparison).is_none() && positions(&comparison).is_empty());
         assert!(!super::super::format::text::render(&document(&comparison)).contains("share"));
+    }
+
+    #[test]
+    fn curves_of_groups_have_the_names_of_groups_on_the_page_and_in_the_file() {
+        let comparison = example::comparison();
+        let document = document(&comparison);
+        let schemes: Vec<&str> = comparison.schemes.iter().map(|one| one.scheme.as_str()).collect();
+        let pictures = document.pictures();
+        let file = pictures.iter().find(|one| one.name == names::figure("positions", &schemes, 0)).unwrap();
+        let (file, page) = (file.drawing.standalone(), positions(&comparison)[0].drawing.inline("one"));
+        for (curve, name) in [("s0", "forward (reno)"), ("s1", "noise")] {
+            for svg in [&file, &page] {
+                assert_eq!(svg.matches(&format!("class=\"line {curve}\"")).count(), 2, "curve and legend");
+                assert_eq!(svg.matches(&format!(">{name}</text>")).count(), 1, "{name}");
+            }
+        }
+        assert!(schemes.iter().all(|scheme| !file.contains(&format!(">{scheme}</text>"))), "{file}");
+        let columns = &positions(&comparison)[0].drawing.data()[0].columns;
+        assert_eq!(columns[1..], ["forward (reno)", "noise"]);
     }
 
     #[test]

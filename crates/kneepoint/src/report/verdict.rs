@@ -10,19 +10,23 @@
 //! one case             Queueing delay is 12.3 ± 0.4 ms, …
 //! ```
 //!
-//! Probabilities are those of [contests](super::contest). A relative difference is a part of the mean of the rival behind `than`.
+//! Probabilities are those of [contests](super::contest). A relative difference is a part of the mean of the rival behind `than`. A cost is
+//! against the best rival in the quantity that it is paid in.
 
+mod course;
 mod gauge;
 mod places;
+mod price;
+mod seeds;
 mod varied;
 
-use super::contest::{Contest, Judgement, contrast, paired};
+use super::Comparison;
+use super::contest::{Contest, Judgement};
 use super::document::Prose;
 use super::transfers::Group;
-use super::{Comparison, SchemeResult};
 use crate::metric::Better;
-use crate::table::paired::LEVEL;
 use gauge::Gauge;
+use price::{Cost, Paid, Price, costs};
 
 /// The sentence; empty where nothing is known.
 pub fn verdict(comparison: &Comparison) -> Prose {
@@ -33,7 +37,7 @@ pub fn verdict(comparison: &Comparison) -> Prose {
     let Some(first) = gauges.first() else { return Prose::default() };
     match (comparison.contests().as_slice(), comparison.schemes.as_slice()) {
         ([], [one]) => varied::alone(one, &gauges),
-        ([], _) => varied::ranges(comparison, &gauges),
+        ([], _) => course::ranges(comparison, &gauges),
         (contests, _) => judged(comparison, contests, first, &Gauge::costs(comparison)),
     }
 }
@@ -112,11 +116,12 @@ impl Telling<'_> {
             ),
             several => format!(
                 " has {} of {of}: {own}, {by} than {rival} ({others}, {evidence}){cost}; {} ({}) {} statistically \
-                 indistinguishable from it.",
+                 indistinguishable from it{}.",
                 self.gauge.best(),
                 self.names(several),
                 self.numbers(several),
-                if several.len() == 1 { "is" } else { "are" }
+                if several.len() == 1 { "is" } else { "are" },
+                self.spared(first, several)
             ),
         };
         Prose::default().strong(self.name(first)).then(told)
@@ -130,22 +135,23 @@ impl Telling<'_> {
             .iter()
             .enumerate()
             .flat_map(|(place, one)| order[..place].iter().map(move |two| (*one, *two)));
-        if pairs.into_iter().any(|(one, two)| self.judged.is_apart(one, two)) {
-            return Prose::from(format!(
+        let said = match pairs.into_iter().any(|(one, two)| self.judged.is_apart(one, two)) {
+            true => format!(
                 "None is statistically distinguishable in {} from {}, which has the best mean ({}: {}).",
                 self.gauge.name,
                 self.name(first),
                 self.names(order),
                 self.numbers(order)
-            ));
-        }
-        Prose::from(format!(
-            "The {} of {} is statistically indistinguishable ({}, {}).",
-            self.gauge.name,
-            self.names(order),
-            self.numbers(order),
-            self.evidence(first, last)
-        ))
+            ),
+            false => format!(
+                "The {} of {} is statistically indistinguishable ({}, {}).",
+                self.gauge.name,
+                self.names(order),
+                self.numbers(order),
+                self.evidence(first, last)
+            ),
+        };
+        seeds::advised(Prose::from(said), self.comparison, &[&self.judged])
     }
 
     fn name(&self, rank: usize) -> String {
@@ -187,77 +193,50 @@ impl Telling<'_> {
         }
     }
 
-    /// `, at 0.4 % less utilization`: the quantities that are worse than the rival's, or that it costs nothing.
-    fn cost(&self, best: usize, rival: usize) -> String {
-        let schemes = [best, rival].map(|rank| &self.comparison.schemes[rank]);
-        costs(self.others, |gauge| {
-            let difference = Difference::of(gauge, schemes);
-            match difference.better(gauge) {
-                Some(false) => Cost::Paid(gauge.compared(difference.one, difference.other)),
-                Some(true) => Cost::Gain,
+    /// The rivals in a quantity that does not decide.
+    fn price(&self, gauge: &Gauge) -> Option<Price> {
+        Price::of(self.comparison, &self.judged.order, gauge)
+    }
+
+    /// `, at 0.4 % less utilization`: the quantities that are worse than the best rival's, or that it costs nothing.
+    fn cost(&self, best: usize, named: usize) -> String {
+        costs(self.others, &self.name(named), |gauge| {
+            let Some(price) = self.price(gauge) else { return Cost::None };
+            match price.best_above(best) {
+                Some(above) => Cost::Paid(Paid {
+                    words: gauge.compared(price.mean(best), price.mean(above)),
+                    than: self.name(above),
+                    place: String::new(),
+                }),
+                None if price.is_best(best) => Cost::Gain,
                 None => Cost::None,
             }
         })
     }
-}
 
-/// What the best costs in another quantity.
-enum Cost {
-    /// So much, in words.
-    Paid(String),
-    /// It is better in it, too.
-    Gain,
-    /// Nothing that can be told apart.
-    None,
-}
-
-/// The costs in several quantities in words: those that are paid, or that there are none.
-fn costs(gauges: &[Gauge], of: impl Fn(&Gauge) -> Cost) -> String {
-    let all: Vec<Cost> = gauges.iter().map(of).collect();
-    let paid =
-        all.iter().filter_map(|cost| if let Cost::Paid(words) = cost { Some(words.clone()) } else { None });
-    let paid: Vec<String> = paid.take(MOST_COSTS).collect();
-    let equal = gauges.iter().zip(&all).find(|(_, cost)| matches!(cost, Cost::None));
-    match (paid.as_slice(), equal) {
-        ([], _) if gauges.is_empty() => String::new(),
-        ([], Some((gauge, _))) => format!(", at no distinguishable cost in {}", gauge.name),
-        ([], None) => {
-            let names: Vec<String> = gauges.iter().map(|gauge| gauge.name.clone()).collect();
-            format!(", and is better in {}, too", joined(&names))
-        }
-        (paid, _) => format!(", at {}", joined(paid)),
-    }
-}
-
-/// Two cases in a quantity that decides nothing.
-struct Difference {
-    one: f64,
-    other: f64,
-    /// Whether it is more than noise; not known of single runs.
-    is_apart: bool,
-}
-
-impl Difference {
-    fn of(gauge: &Gauge, schemes: [&SchemeResult; 2]) -> Difference {
-        let pairs = paired(schemes[0], schemes[1], &|run| gauge.of(run));
-        let mean = |side: fn(&(f64, f64)) -> f64| pairs.iter().map(side).sum::<f64>() / pairs.len() as f64;
-        let (one, other) = (mean(|pair| pair.0), mean(|pair| pair.1));
-        let p = contrast(schemes[0], schemes[1], &|run| gauge.of(run)).p;
-        Difference { one, other, is_apart: p.map_or(one != other, |p| p < LEVEL) }
-    }
-
-    /// Whether the first is better; none where they are not told apart, or differ by less than can be told.
-    fn better(&self, gauge: &Gauge) -> Option<bool> {
-        let visible = (self.one - self.other).abs() >= LEAST * self.other.abs();
-        let better = (self.one > self.other) == (gauge.better == Better::More);
-        (self.is_apart && visible).then_some(better)
+    /// ` with 14 % more utilization`: what the best pays and an equal of it does not.
+    fn spared(&self, best: usize, alike: &[usize]) -> String {
+        let spared = |gauge: &Gauge| {
+            let price = self.price(gauge)?;
+            price.best_above(best)?;
+            let better = alike.iter().copied().filter(|rank| price.is_better(*rank, best));
+            let order = |one: &usize, other: &usize| {
+                let ascending = price.mean(*one).total_cmp(&price.mean(*other));
+                if gauge.better == Better::More { ascending } else { ascending.reverse() }
+            };
+            let found = better.max_by(order)?;
+            let words = gauge.compared(price.mean(found), price.mean(best));
+            Some(match alike.len() {
+                1 => format!(", with {words}"),
+                _ => format!(", of which {} has {words}", self.name(found)),
+            })
+        };
+        self.others.iter().find_map(spared).unwrap_or_default()
     }
 }
 
 /// More rivals are counted instead of named.
 const MOST_NAMED: usize = 4;
-/// Further costs are in the tables.
-const MOST_COSTS: usize = 2;
 /// Smaller relative differences are not worth a word.
 const LEAST: f64 = 5e-4;
 

@@ -26,7 +26,7 @@ impl Queues {
     }
 }
 
-/// The name of a discipline, and those of the presets that stand for it.
+/// The name of a discipline, and the names of its presets.
 fn names(discipline: &'static str) -> impl Iterator<Item = &'static str> {
     let presets = PRESETS.iter().filter(move |preset| preset.family == Of::Queue && preset.of == discipline);
     std::iter::once(discipline).chain(presets.map(|preset| preset.name))

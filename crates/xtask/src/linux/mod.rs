@@ -52,8 +52,9 @@ pub struct Arguments {
     /// Only managed queues, compared with a kernel in virtual time; with --write, only their section of the page.
     #[arg(long, conflicts_with_all = ["record", "trace", "tcp"])]
     queues: bool,
-    /// Every controller and queue of Linux beside a kernel in virtual time, and whether 98 % of the figures agree.
-    #[arg(long, conflicts_with_all = ["record", "trace", "write", "queues"])]
+    /// Every controller and queue of Linux beside a kernel in virtual time, and whether 98 % of the figures agree; with --write,
+    /// docs/linux-queues.md.
+    #[arg(long, conflicts_with_all = ["record", "trace", "queues"])]
     virtual_time: bool,
     /// With --virtual-time, also cells whose figures all agree.
     #[arg(long, requires = "virtual_time")]
@@ -114,6 +115,9 @@ pub fn run(arguments: &Arguments) -> Result<bool, String> {
         } else {
             queues::print(arguments.only.as_deref()).map(|()| true)
         };
+    }
+    if arguments.virtual_time && arguments.write {
+        return virtual_time::write(&arguments.tcp);
     }
     if arguments.virtual_time {
         return virtual_time::print(

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The tables of docs/linux.md.
 
-use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use super::kernel::Recorded;
 use super::setting::Setting;
 use super::{Agreement, COMPARED, Compared, Pair, SEEDS, copa, pairs, queues, quoted, summaries, tally};
-use crate::explanations::Explanations;
+use crate::explanations::{Explanations, Marker};
 
 const FILE: &str = "docs/linux.md";
 const EXPLANATIONS: &str = "validation/linux/explanations.toml";
@@ -92,23 +91,14 @@ fn beside(
         recorded.len() - spoiled
     );
     heads(&mut text, "setting");
-    let (mut used, mut unexplained) = (BTreeSet::new(), Vec::new());
+    let mut marker = Marker::new(EXPLANATIONS, explanations);
     for pair in pairs {
         let name = pair.setting.name();
         let mut cell = |one: &Compared| match pair.agreement(one) {
             None => String::new(),
             Some(Agreement::Close) => pair.numbers(one),
             Some(Agreement::Scattered) => format!("*{}*", pair.numbers(one)),
-            Some(Agreement::Differs) => match explanations.find(&name, one.key) {
-                Some((place, _)) => {
-                    used.insert(place);
-                    format!("**{}** ({})", pair.numbers(one), place + 1)
-                }
-                None => {
-                    unexplained.push(format!("{name}: {} is {}", one.key, pair.numbers(one)));
-                    format!("**{}** (unexplained)", pair.numbers(one))
-                }
-            },
+            Some(Agreement::Differs) => marker.bold(&name, one.key, &pair.numbers(one)),
         };
         let cells: Vec<String> = COMPARED.iter().map(&mut cell).collect();
         let _ = writeln!(text, "| {name} | {} |", cells.join(" | "));
@@ -117,19 +107,9 @@ fn beside(
     for line in summaries(pairs) {
         let _ = writeln!(text, "* {line}");
     }
-    for place in 0..explanations.len() {
-        if !used.contains(&place) {
-            unexplained
-                .push(format!("{EXPLANATIONS}: {} explains no difference", explanations.patterns(place)));
-        }
-    }
     text.push('\n');
-    for place in used {
-        let told = quoted::fill(explanations.text(place), pairs)?;
-        let lines: Vec<&str> = told.trim().lines().collect();
-        let _ = writeln!(text, "{}. {}", place + 1, lines.join("\n   "));
-    }
-    Ok((text, unexplained))
+    let (explained, unexplained) = marker.finish(|explanation| quoted::fill(explanation, pairs))?;
+    Ok((text + &explained, unexplained))
 }
 
 /// How many figures are close or scattered where one thing of the preset is changed.

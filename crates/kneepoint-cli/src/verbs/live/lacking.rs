@@ -1,25 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What can be done about a congestion control that this machine's kernel does not have at present.
 
-/// Modules of mainline Linux, each loaded as `tcp_NAME`. Reno is always there.
-const MODULES: [&str; 16] = [
-    "bbr",
-    "bic",
-    "cdg",
-    "cubic",
-    "dctcp",
-    "highspeed",
-    "htcp",
-    "hybla",
-    "illinois",
-    "lp",
-    "nv",
-    "scalable",
-    "vegas",
-    "veno",
-    "westwood",
-    "yeah",
-];
+use kneepoint_linux::uml::LINUX;
 
 /// Controllers of the laboratory that mainline Linux has not, or not under their names; what there is to know, and what comes closest.
 const ABSENT: [(&str, &str, &str); 3] = [
@@ -53,7 +35,8 @@ fn way(name: &str) -> Way {
     if let Some(core) = program(name) {
         return Way::Program(core);
     }
-    if MODULES.contains(&name) {
+    // Each but Reno, which is always there, is a module `tcp_NAME`.
+    if LINUX.contains(&name) {
         return Way::Module;
     }
     let absent = ABSENT.iter().find(|(absent, ..)| *absent == name);

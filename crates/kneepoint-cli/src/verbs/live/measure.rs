@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The runs of `knee live` on the kernel.
 
+use std::cell::Cell;
 use std::sync::Mutex;
 use std::thread::{self, Builder};
 
@@ -19,7 +20,25 @@ use super::cases::Case;
 use crate::failure::Failure;
 
 /// Flows of each group whose windows the series follows.
-const FOLLOWED: usize = 4;
+pub const FOLLOWED: usize = 4;
+
+/// The time that runs take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clock {
+    /// The machine's: another attempt may be better.
+    Real,
+    /// The kernel's own: another attempt would be the same.
+    Virtual,
+}
+
+impl Clock {
+    fn name(self) -> &'static str {
+        match self {
+            Clock::Real => "real",
+            Clock::Virtual => "virtual",
+        }
+    }
+}
 
 /// A run of the kernel.
 pub trait Ran: Send {
@@ -33,8 +52,20 @@ impl Ran for Measured {
     }
 }
 
-/// A run of a case, by its place: repetition and attempt.
-type Once<'a, R> = dyn Fn(usize, u64, u32) -> Result<R, Failure> + Sync + 'a;
+/// An attempt at a run of a case.
+pub struct Attempt<'a> {
+    pub repetition: u64,
+    /// Its number among those at this run.
+    pub number: u32,
+    /// Is told which part of the run has passed, if that is known.
+    pub passed: &'a dyn Fn(f64),
+}
+
+/// A run of a case, by its place.
+type Once<'a, R> = dyn Fn(usize, &Attempt) -> Result<R, Failure> + Sync + 'a;
+
+/// Of a run on a bar.
+const PARTS: u64 = 1000;
 
 /// All runs: every case once, then every case again; as many at once as wanted. When it is interrupted, those that finished.
 pub fn measure<R: Ran>(
@@ -42,12 +73,13 @@ pub fn measure<R: Ran>(
     runs: &Runs,
     repetitions: u64,
     names: &[&str],
+    clock: Clock,
     once: &Once<R>,
 ) -> Result<Vec<Vec<R>>, Failure> {
     let all = (1..=repetitions).flat_map(|repetition| (0..names.len()).map(move |place| (place, repetition)));
     let count = names.len() as u64 * repetitions;
-    let bar = session.bar(count);
-    bar.say(format!("{count} runs in real time"));
+    let bar = session.bar(count * PARTS);
+    bar.say(format!("{count} runs in {} time", clock.name()));
     bar.tick();
     let left = Mutex::new(all);
     let finished: Mutex<Vec<Vec<R>>> = Mutex::new(names.iter().map(|_| Vec::new()).collect());
@@ -55,15 +87,19 @@ pub fn measure<R: Ran>(
         loop {
             let next = left.lock().expect("no panic inside").next();
             let Some((place, repetition)) = next.filter(|_| !session.asked()) else { return Ok(()) };
-            let ran = repeated(session, runs, names[place], repetition, &|attempt| {
-                once(place, repetition, attempt)
+            let attempts = if clock == Clock::Virtual { 1 } else { runs.attempts };
+            let shown = Cell::new(0);
+            let show = |parts: u64| bar.add(parts.saturating_sub(shown.replace(parts.max(shown.get()))));
+            let passed = |part: f64| show((part.min(1.0) * PARTS as f64) as u64);
+            let ran = repeated(session, attempts, names[place], repetition, &|number| {
+                once(place, &Attempt { repetition, number, passed: &passed })
             });
             if session.asked() {
                 return Ok(());
             }
             let ran = ran?;
             finished.lock().expect("no panic inside")[place].push(ran);
-            bar.add(1);
+            show(PARTS);
         }
     };
     thread::scope(|scope| {
@@ -81,7 +117,7 @@ pub fn measure<R: Ran>(
 /// A run, again where it was spoiled.
 fn repeated<R: Ran>(
     session: &Session,
-    runs: &Runs,
+    attempts: u32,
     name: &str,
     repetition: u64,
     once: &dyn Fn(u32) -> Result<R, Failure>,
@@ -90,7 +126,7 @@ fn repeated<R: Ran>(
     loop {
         let ran = once(attempt)?;
         let Some(why) = &ran.measured().machine.spoiled else { return Ok(ran) };
-        if session.asked() || attempt == runs.attempts {
+        if session.asked() || attempt == attempts {
             return Ok(ran);
         }
         session.tell(format!("{name}, repetition {repetition}: spoiled, {why}"));
@@ -99,15 +135,9 @@ fn repeated<R: Ran>(
 }
 
 /// One run of the kernel.
-pub fn once(
-    session: &Session,
-    runs: &Runs,
-    case: &Case,
-    repetition: u64,
-    attempt: u32,
-) -> Result<Measured, Failure> {
-    let plan = runs.plan(case, repetition)?;
-    Ok(carried_out(session, case, plan, repetition, attempt)?.0)
+pub fn once(session: &Session, runs: &Runs, case: &Case, attempt: &Attempt) -> Result<Measured, Failure> {
+    let plan = runs.plan(case, attempt.repetition)?;
+    Ok(carried_out(session, case, plan, attempt)?.0)
 }
 
 /// A run of a plan, with the films that were played in it.
@@ -115,10 +145,9 @@ pub fn carried_out(
     session: &Session,
     case: &Case,
     plan: kernel::Plan,
-    repetition: u64,
-    attempt: u32,
+    attempt: &Attempt,
 ) -> Result<(Measured, Vec<kernel::video::Shown>), Failure> {
-    let valid = &case.valid;
+    let (valid, repetition) = (&case.valid, attempt.repetition);
     let watch = (Meter::new(valid, repetition), Series::new(valid, repetition, FOLLOWED));
     let seen = kernel::experiment(valid, repetition, plan, watch, &|| session.asked()).map_err(|error| {
         let message = format!("{}: the kernel's hosts failed: {error}", case.name);
@@ -134,7 +163,7 @@ pub fn carried_out(
     let measured = Measured {
         processor: groups.chain([receiving]).collect(),
         machine: Machine {
-            attempts: attempt,
+            attempts: attempt.number,
             late_us: [seen.late.p50, seen.late.p99, seen.late.max].map(micros),
             spoiled: seen.spoiled,
             superpackets: seen.superpackets,

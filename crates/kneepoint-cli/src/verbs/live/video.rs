@@ -19,7 +19,7 @@ use kneepoint_bench::session::Session;
 use kneepoint_linux::live::video::{Buffering, Empty, Show, Shown, Viewer};
 
 use super::cases::{Case, Cases};
-use super::measure::{Ran, carried_out, measure};
+use super::measure::{Attempt, Clock, Ran, carried_out, measure};
 use super::study::{Live, Measured};
 use super::{Runs, invalid};
 use crate::failure::Failure;
@@ -153,9 +153,9 @@ pub fn video(session: &Session, arguments: &Arguments, as_json: bool) -> Result<
     let scratch = super::scratch()?;
     let pairs: Vec<(Watching, &Case)> =
         arguments.player.iter().flat_map(|player| all.iter().map(move |case| (*player, case))).collect();
-    let once = |place: usize, repetition: u64, attempt: u32| {
+    let once = |place: usize, attempt: &Attempt| {
         let (player, case) = pairs[place];
-        let mut plan = arguments.runs.plan(case, repetition)?;
+        let mut plan = arguments.runs.plan(case, attempt.repetition)?;
         let named = case.valid.groups().iter().position(|group| group.name == GROUP);
         let alone = |own: &usize| plan.transfers.iter().filter(|one| one.group as usize == *own).count() == 1;
         let Some(group) = named.filter(alone) else {
@@ -174,7 +174,7 @@ pub fn video(session: &Session, arguments: &Arguments, as_json: bool) -> Result<
                 Viewer::Own
             },
         });
-        let (mut measured, mut shown) = carried_out(session, case, plan, repetition, attempt)?;
+        let (mut measured, mut shown) = carried_out(session, case, plan, attempt)?;
         let shown = shown.pop().unwrap_or_default();
         measured.processor.push(played(&shown).row(GROUP));
         measured.record.series = None;
@@ -183,7 +183,7 @@ pub fn video(session: &Session, arguments: &Arguments, as_json: bool) -> Result<
     let names: Vec<String> =
         pairs.iter().map(|(player, case)| format!("{}, {}", case.name, player.name())).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let measured = measure(session, &arguments.runs, arguments.repetitions, &names, &once)?;
+    let measured = measure(session, &arguments.runs, arguments.repetitions, &names, Clock::Real, &once)?;
     let finished: usize = measured.iter().map(Vec::len).sum();
     if finished == 0 {
         return Err(Failure::Interrupted(

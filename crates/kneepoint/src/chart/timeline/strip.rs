@@ -124,12 +124,22 @@ impl Strip {
         let text = format!("peak {}, cut off", tip_number(height.round()));
         let place = x.at(at);
         let long = space::length(&text, TICK);
-        let after = place + 6.0 + long < right;
-        let from = if after { place + 6.0 } else { (place - 6.0 - long).max(left) };
-        let covered = |row: f64| Space { from: (from, row - 10.0), to: (from + long, row + 3.0) };
-        let free = |row: &f64| !taken.iter().any(|other| other.meets(&covered(*row)));
+        let covered =
+            |(from, row): (f64, f64)| Space { from: (from, row - 10.0), to: (from + long, row + 3.0) };
+        let is_free =
+            |begin: &(f64, f64), others: &[Space]| !others.iter().any(|one| one.meets(&covered(*begin)));
+        let sides = [place + 6.0, place - 6.0 - long].into_iter();
+        let inside = sides.filter(|from| *from >= left && from + long < right).collect::<Vec<_>>();
+        let inside = if inside.is_empty() { vec![(right - long).max(left)] } else { inside };
         let rows = [top + 11.0, top + 25.0];
-        let row = rows.into_iter().find(free).unwrap_or(rows[0]);
-        drawing.text("note", Anchor::Start, (from, row), &text);
+        let places: Vec<(f64, f64)> = inside.iter().flat_map(|from| rows.map(|row| (*from, row))).collect();
+        let drawn = |curve: &Trace| {
+            let points = curve.line.points().iter().map(|point| (x.at(point.0), y.at(point.1).max(top)));
+            space::along(points)
+        };
+        let curves: Vec<Space> = self.curves.iter().flat_map(drawn).collect();
+        let clear = places.iter().find(|begin| is_free(begin, taken) && is_free(begin, &curves));
+        let begin = clear.or_else(|| places.iter().find(|one| is_free(one, taken))).unwrap_or(&places[0]);
+        drawing.text("note", Anchor::Start, *begin, &text);
     }
 }

@@ -101,7 +101,7 @@ fn chart(
         title: title.into(),
         rows: all.controllers.clone(),
         columns: all.controllers.clone(),
-        across: ("buffer".into(), buffers.iter().map(|place| all.buffers[*place].clone()).collect()),
+        across: ("buffer".into(), buffers.iter().map(|place| all.buffer(*place)).collect()),
         down: flows.iter().map(|place| format!("{} flows", all.flows[*place])).collect(),
         blocks: places.clone().map(|row| places.clone().map(|column| block(row, column)).collect()).collect(),
         legend,

@@ -6,7 +6,9 @@ mod figure;
 
 pub use data::{json, records};
 
-use super::document::{Block, Column, Document, Figure, Finding, Layout, Section, Shown, Table, TableLine};
+use super::document::{
+    Block, Column, Document, Figure, Finding, Layout, Prose, Section, Shown, Table, TableLine,
+};
 use super::{Manifest, manifest, number};
 use crate::chart::Drawing;
 use crate::study::coexist::{Coexistence, Conduct, Encounter, Square, shown};
@@ -39,17 +41,18 @@ pub fn document(all: &Coexistence, origin: &Manifest) -> Document {
     let overview = figures("overview", glance, "Shares and losses", figure::overview(all));
     let shares = figures("shares", tiles, "Share of the row over its fair share", figure::shares(all));
     let losses = figures("losses", ratios, "Drop ratio of the row over the column's", figure::losses(all));
-    let mut verdicts = vec![Block::Findings((0..all.controllers.len()).map(|row| claim(all, row)).collect())];
+    let conducts = (0..all.controllers.len()).map(|row| claim(all, row)).collect();
+    let mut verdicts = vec![Block::Findings("controller", conducts)];
     verdicts.push(Block::prose(all.rule()));
     verdicts.extend(all.control().into_iter().map(Block::prose));
     verdicts.extend(origin.notes.iter().map(Block::prose));
-    let mut about = format!("{}; {}", all.about, all.extent());
-    if let Some(first) = about.get(..1).map(str::to_uppercase) {
-        about.replace_range(..1, &first);
+    let mut shared = format!("{}; {}", all.about, all.extent());
+    if let Some(first) = shared.get(..1).map(str::to_uppercase) {
+        shared.replace_range(..1, &first);
     }
     Document {
         title: all.title.clone(),
-        about: (about + ".").into(),
+        about: answer(all).then(format!("{shared}.")),
         sections: vec![
             Section::new("At a glance", vec![Block::Pages { blocks: overview, terminal: matrices }]),
             Section::new("Verdicts over all settings", verdicts),
@@ -58,6 +61,30 @@ pub fn document(all: &Coexistence, origin: &Manifest) -> Document {
             manifest::section(origin),
         ],
     }
+}
+
+/// Who yields and who crowds out over all settings, in sentences.
+fn answer(all: &Coexistence) -> Prose {
+    const WORDS: [(Conduct, [&str; 2]); 4] = [
+        (Conduct::Coexists, ["coexists with all others", "coexist with all others"]),
+        (Conduct::Yields, ["yields", "yield"]),
+        (Conduct::CrowdsOut, ["crowds others out", "crowd others out"]),
+        (
+            Conduct::Depends,
+            ["yields in some settings and crowds others out", "yield in some settings and crowd others out"],
+        ),
+    ];
+    let of = |conduct: Conduct| -> Vec<&str> {
+        let rows = (0..all.controllers.len()).filter(|row| all.verdict(*row) == conduct);
+        rows.map(|row| all.controllers[row].as_str()).collect()
+    };
+    WORDS.into_iter().fold(Prose::default(), |said, (conduct, [one, several])| match of(conduct)[..] {
+        [] => said,
+        [only] => said.strong(only).then(format!(" {one}. ")),
+        [ref first @ .., last] => {
+            said.strong(format!("{} and {last}", first.join(", "))).then(format!(" {several}. "))
+        }
+    })
 }
 
 fn figure(name: &str, title: &str, drawing: Drawing) -> Figure {
@@ -69,7 +96,7 @@ fn claim(all: &Coexistence, row: usize) -> Finding {
     Finding {
         name: all.controllers[row].clone(),
         verdict: verdict.to_string(),
-        stands_out: matches!(verdict, Conduct::CrowdsOut | Conduct::Depends),
+        stands_out: matches!(verdict, Conduct::Yields | Conduct::CrowdsOut | Conduct::Depends),
         why: all.grounds(row),
         ..Finding::default()
     }
@@ -118,7 +145,7 @@ mod tests {
     fn the_matrix_in_the_middle_the_verdicts_and_the_rule_are_there() {
         let said = text::render(&document(&example(), &Manifest::default()));
         for part in [
-            "at 1bdp, 10 flows",
+            "at 1 BDP, 10 flows",
             "meek<1>  1.00 ± 0.05  0.50 ± 0.05",
             "bold     1.50 ± 0.05  1.00 ± 0.05",
             "bold: crowds out\n    gets as little as 1.50 ± 0.05",
@@ -133,10 +160,23 @@ mod tests {
     }
 
     #[test]
+    fn the_answer_is_first() {
+        let lead = document(&example(), &Manifest::default()).about.plain();
+        assert!(lead.starts_with("meek<1> yields. bold crowds others out. "), "{lead}");
+        let mild = Coexistence { enough: 0.47, ..example() };
+        let milder = document(&mild, &Manifest::default()).about.plain();
+        assert!(milder.starts_with("meek<1> and bold coexist with all others. "), "{milder}");
+    }
+
+    #[test]
     fn the_page_has_its_verdicts_and_matrices_and_keeps_names_text() {
         let page = html::render(&document(&example(), &Manifest::default()));
         html::tests::check(&page);
         assert_eq!(page.matches("<svg class=\"chart\"").count(), 3);
+        assert!(page.contains("<th scope=\"col\">controller</th>") && !page.contains(">claim</th>"));
+        for conduct in ["yields", "crowds out"] {
+            assert!(page.contains(&format!("<td class=\"fails\">{conduct}</td>")), "{conduct}");
+        }
         assert!(page.contains(">crowds out</td>") && page.contains("<th scope=\"row\">meek&lt;1&gt; "));
         assert!(!page.contains("meek<1>"));
     }

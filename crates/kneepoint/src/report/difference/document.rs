@@ -106,7 +106,7 @@ fn change(one: &Compared) -> String {
 /// A number with its sign.
 fn signed(text: String, value: f64) -> String {
     let is_zero = !text.contains(|digit| ('1'..='9').contains(&digit));
-    if value > 0.0 && !is_zero { format!("+{text}") } else { text }
+    if value > 0.0 && !is_zero { format!("+{text}") } else { text.replacen('-', "−", 1) }
 }
 
 /// The metric, and the part that it is of.

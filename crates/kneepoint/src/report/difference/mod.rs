@@ -290,7 +290,8 @@ fn notes(cases: &[Matched]) -> Vec<String> {
             cases.len()
         ));
     }
-    if lone(1) > 0 {
+    // Of a single case the verdict says it.
+    if lone(1) > 0 && cases.len() > 1 {
         notes.push(format!(
             "{} of {} cases have one seed in common, which gives no interval",
             lone(1),

@@ -78,6 +78,19 @@ fn cases_are_matched_by_the_factors_that_both_have_and_the_others_are_new_or_gon
 }
 
 #[test]
+fn a_fall_has_a_minus_and_a_single_case_no_note_on_its_seed() {
+    let one = || example::of("one", &["reno"]);
+    let told = text::render(&document(&between(&one(), &shifted(one(), 0, "queue_mean_packets", -100.0))));
+    assert!(told.contains("−100") && !told.contains("-100"), "{told}");
+    let mut lone = one();
+    lone.schemes[0].runs.truncate(1);
+    assert!(between(&lone, &lone).notes.is_empty());
+    let mut two = example::of("two", &["reno", "vegas"]);
+    two.schemes.iter_mut().for_each(|scheme| scheme.runs.truncate(1));
+    assert_eq!(between(&two, &two).notes, ["2 of 2 cases have one seed in common, which gives no interval"]);
+}
+
+#[test]
 fn two_lone_cases_are_compared_whatever_they_are_called() {
     let (a, b) = (example::of("a", &["before"]), example::of("b", &["after"]));
     assert_eq!(between(&a, &b).cases.len(), 1);

@@ -12,12 +12,14 @@ use crate::measure::Subject;
 pub(super) const SPEAKING: [&str; 4] = ["scheme", "congestion control", "queue", "feedback"];
 
 /// The last words of paths that read otherwise: the name for people, and the column without its unit.
-const WORDS: [(&str, &str, &str); 5] = [
+const WORDS: [(&str, &str, &str); 7] = [
     ("rtt", "RTT", "rtt"),
     ("cc", "congestion control", "cc"),
     ("mss", "MSS", "mss"),
     ("ecn", "ECN", "ecn"),
     ("count", "flows", "flow_count"),
+    ("to_bad", "P(to bad state)", "to_bad"),
+    ("to_good", "P(to good state)", "to_good"),
 ];
 
 /// A path as its name is made of it.
@@ -112,6 +114,7 @@ mod tests {
             ("topology.rate", "Mbit/s"),
             ("queue.kind", ""),
             ("tcp.rto_min", "s"),
+            ("loss.to_bad", ""),
         ];
         let expected = [
             pair("congestion control", "cc"),
@@ -120,6 +123,7 @@ mod tests {
             pair("rate", "rate_mbps"),
             pair("queue", "queue"),
             pair("rto min", "rto_min_s"),
+            pair("P(to bad state)", "to_bad"),
         ];
         assert_eq!(named(&keys), expected);
     }

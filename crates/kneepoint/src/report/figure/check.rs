@@ -59,8 +59,41 @@ pub fn check(wish: &FigureSpec, factors: &[Factor], parts: &Parts) -> Result<(),
         let expression = Expression::parse(&quantity_text(text)?);
         let references = expression.iter().flat_map(Expression::references);
         references.into_iter().try_for_each(|reference| labelled(reference, factors, parts))?;
+        let composed = expression.iter().filter(|whole| !matches!(whole, Expression::Observed(_)));
+        composed.flat_map(outside_folds).try_for_each(|reference| of_a_run(reference, text, wish, parts))?;
     }
     if *wish == FigureSpec::default() { Ok(()) } else { settle(wish, factors).map(|_| ()) }
+}
+
+/// The metrics of an expression that no fold gives labels to.
+fn outside_folds(expression: &Expression) -> Vec<&Reference> {
+    match expression {
+        Expression::Along(..) | Expression::Number(_) => Vec::new(),
+        Expression::Observed(reference) => vec![reference],
+        Expression::Negative(inner) | Expression::Absolute(inner) => outside_folds(inner),
+        Expression::Pair(left, _, right) => [outside_folds(left), outside_folds(right)].concat(),
+        Expression::Extreme(_, several) => several.iter().flat_map(outside_folds).collect(),
+    }
+}
+
+/// Whether a metric within an expression is one of the whole run, or says of which part of it: alone it would be drawn of each.
+fn of_a_run(reference: &Reference, text: &str, wish: &FigureSpec, parts: &Parts) -> Result<(), Misfit> {
+    let has = |subject: &&Subject| subject.metrics().iter().any(|metric| metric.key == reference.metric);
+    let is_axis = |axis: &&str| wish.axes().any(|(_, named)| *named == **axis);
+    let is_told = !reference.labels.is_empty() || has(&&Subject::Run);
+    let subject = Subject::FEW.iter().find(has).filter(|_| !is_told);
+    let Some(subject) = subject.filter(|subject| !subject.axes().iter().any(is_axis)) else {
+        return Ok(());
+    };
+    let label = |axis: &&str| {
+        let first = parts.labels(axis).and_then(|labels| labels.first().map(ToString::to_string));
+        format!("{axis}={}", first.unwrap_or_else(|| "…".into()))
+    };
+    let labels: Vec<String> = subject.axes().iter().map(label).collect();
+    Err(Misfit {
+        message: format!("`{text}`: a whole run has no `{}`", reference.metric),
+        help: format!("write `{}[{}]`", reference.metric, labels.join(", ")),
+    })
 }
 
 /// Whether some part of a run has a metric under its labels.
@@ -120,8 +153,15 @@ pub(super) fn quantity_text(wanted: &str) -> Result<String, Misfit> {
         Ok(expression) => match expression.references().into_iter().find(|reference| !known(reference)) {
             None => Ok(wanted.to_string()),
             Some(unknown) => called().ok_or_else(|| {
-                let keys: Vec<&str> =
-                    Subject::Run.metrics().iter().map(|metric| metric.key.as_str()).collect();
+                // Those of one kind of part are drawn of each of it.
+                let parts = Subject::FEW.iter().filter(|subject| subject.axes().len() == 1);
+                let subjects = std::iter::once(&Subject::Run).chain(parts);
+                let mut keys: Vec<&str> = Vec::new();
+                for metric in subjects.flat_map(|subject| subject.metrics()) {
+                    if !keys.contains(&metric.key.as_str()) {
+                        keys.push(&metric.key);
+                    }
+                }
                 let message = format!("no run measures `{}`", unknown.metric);
                 Misfit { message, help: did_you_mean(&unknown.metric, &keys) }
             }),
@@ -157,9 +197,28 @@ mod tests {
     fn what_cannot_be_drawn_is_told_before_anything_is_run() {
         assert_eq!(told(&wish(&["utilization", "Jain"])), Ok(()));
         assert!(told(&wish(&["utilisation"])).unwrap_err().contains("did you mean `utilization`"));
+        assert!(told(&wish(&["goodput_bp"])).unwrap_err().contains("did you mean `goodput_bps`"));
+        assert!(told(&wish(&["nope"])).unwrap_err().contains("`goodput_bps`"), "it is drawn of each group");
         assert!(told(&wish(&["utilization +"])).is_err());
         let along = FigureSpec { x: Words("rate".into()), ..FigureSpec::default() };
         assert!(told(&along).unwrap_err().contains("nothing varies along `rate`"));
+    }
+
+    #[test]
+    fn a_metric_of_parts_within_an_expression_says_of_which() {
+        assert_eq!(told(&wish(&["goodput_bps"])), Ok(()), "alone it is drawn of each group");
+        for known in
+            ["goodput_bps[group=forward] / 1e6", "sum(goodput_bps over group) / 1e6", "utilization / 2"]
+        {
+            assert_eq!(told(&wish(&[known])), Ok(()), "{known}");
+        }
+        let said = told(&wish(&["goodput_bps/1e6"])).unwrap_err();
+        assert_eq!(
+            said,
+            "`goodput_bps/1e6`: a whole run has no `goodput_bps`: write `goodput_bps[group=forward]`"
+        );
+        let by_group = FigureSpec { x: Words("group".into()), ..wish(&["goodput_bps/1e6"]) };
+        assert!(!told(&by_group).is_err_and(|other| other.contains("whole run")));
     }
 
     #[test]

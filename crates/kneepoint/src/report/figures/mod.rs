@@ -9,7 +9,8 @@ mod over_time;
 pub(super) use counts::counts;
 pub(super) use distribution::distribution;
 pub(super) use headlines::{knee, metric_bars, metrics};
-pub(super) use over_time::{followed, shown, timelines};
+use over_time::{condition, shown};
+pub(super) use over_time::{followed, timelines};
 
 use super::{Comparison, RunResult, SchemeResult};
 use crate::measure::Subject;

@@ -35,6 +35,13 @@ pub(in super::super) fn shown(comparison: &Comparison) -> Vec<usize> {
     rivals.map_or(all.collect(), |contest| contest.rivals).into_iter().take(MOST).collect()
 }
 
+/// The condition of the cases that are shown, where others are left out: `RTT 20 ms, buffer 1 BDP`.
+pub(in super::super) fn condition(comparison: &Comparison) -> Option<String> {
+    let (cases, all) = (shown(comparison), comparison.schemes.len());
+    let first = cases.first().filter(|_| cases.len() < all && !comparison.contests().is_empty())?;
+    Some(comparison.shared_by(*first)).filter(|told| !told.is_empty())
+}
+
 /// The flows whose windows are shown, and how many there are in their groups: `long/0`, …
 pub(in super::super) fn followed(comparison: &Comparison) -> (Vec<String>, f64) {
     let Some((scheme, series)) =

@@ -91,7 +91,7 @@ fn block(page: &mut String, heading: &str, one: &Block) -> fmt::Result {
         }
         Block::Table(table) => tables::lines(page, heading, table),
         Block::Figures(layout, all) => figures(page, *layout, all),
-        Block::Findings(of) => tables::claims(page, heading, of),
+        Block::Findings(what, of) => tables::claims(page, (heading, what), of),
         Block::Key(schemes) => {
             let entry = |(name, class): &(String, String)| {
                 format!("<span class=\"{class}\"><i></i>{}</span>", Escaped(name))

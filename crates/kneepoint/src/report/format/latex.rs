@@ -128,10 +128,10 @@ fn caption(one: &Tabulated, continued: bool) -> String {
 enum Kind {
     /// To the left; broken into lines if it is long.
     Text(&'static str),
-    /// To the right.
-    Number,
-    /// A mean to the right, its interval to the left.
-    Estimate,
+    /// To the right, with so many decimals at most.
+    Number(usize),
+    /// A mean to the right, with so many decimals at most, its interval to the left.
+    Estimate(usize),
 }
 
 impl Kind {
@@ -140,33 +140,32 @@ impl Kind {
         if table.columns[place].text {
             let texts: Vec<String> = cells().map(Shown::text).collect();
             Kind::Text(paragraph(texts.iter().map(String::as_str)))
-        } else if cells().any(|cell| cell.spread.is_some()) {
-            Kind::Estimate
         } else {
-            Kind::Number
+            let most = cells().filter_map(|cell| decimals(&cell.mean)).max().unwrap_or(0);
+            if cells().any(|cell| cell.spread.is_some()) { Kind::Estimate(most) } else { Kind::Number(most) }
         }
     }
 
     fn preamble(&self) -> &'static str {
         match self {
             Kind::Text(kind) => kind,
-            Kind::Number => "r",
-            Kind::Estimate => "r@{\\,}l",
+            Kind::Number(_) => "r",
+            Kind::Estimate(_) => "r@{\\,}l",
         }
     }
 
     /// A title, or a unit, which is escaped already.
     fn head(&self, text: &str) -> String {
         match self {
-            Kind::Estimate => format!("\\multicolumn{{2}}{{c}}{{{text}}}"),
-            Kind::Text(_) | Kind::Number => text.to_string(),
+            Kind::Estimate(_) => format!("\\multicolumn{{2}}{{c}}{{{text}}}"),
+            Kind::Text(_) | Kind::Number(_) => text.to_string(),
         }
     }
 
     fn cell(&self, shown: &Shown) -> String {
         let mean = match self {
             Kind::Text(_) => escaped(&shown.mean),
-            Kind::Number | Kind::Estimate => digits(&shown.mean),
+            Kind::Number(_) | Kind::Estimate(_) => digits(&shown.mean),
         };
         let (mean, mark) = match shown.standing {
             Standing::Best => (format!("\\textbf{{{mean}}}"), String::new()),
@@ -178,8 +177,9 @@ impl Kind {
             None => String::new(),
         };
         match self {
-            Kind::Estimate => format!("{mean} & {spread}{mark}"),
-            Kind::Text(_) | Kind::Number => format!("{mean}{mark}"),
+            Kind::Estimate(most) => format!("{mean}{} & {spread}{mark}", room(&shown.mean, *most)),
+            Kind::Number(most) => format!("{mean}{mark}{}", room(&shown.mean, *most)),
+            Kind::Text(_) => format!("{mean}{mark}"),
         }
     }
 }
@@ -188,6 +188,25 @@ impl Kind {
 fn paragraph<'a>(mut texts: impl Iterator<Item = &'a str>) -> &'static str {
     let is_long = texts.any(|text| text.chars().count() > LONGEST);
     if is_long { "p{0.3\\textwidth}" } else { "l" }
+}
+
+/// The digits of a plain number behind its point.
+fn decimals(text: &str) -> Option<usize> {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let (whole, behind) = digits.split_once('.').unwrap_or((digits, ""));
+    let plain = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+    (!whole.is_empty() && plain(whole) && plain(behind)).then_some(behind.len())
+}
+
+/// The room of the decimals that a number has not, so that points stand below each other.
+fn room(text: &str, most: usize) -> String {
+    match decimals(text) {
+        Some(own) if own < most => {
+            let point = if own == 0 { "." } else { "" };
+            format!("\\phantom{{{point}{}}}", "0".repeat(most - own))
+        }
+        _ => String::new(),
+    }
 }
 
 /// A number, whose hyphen is a sign, with spaces between thousands.
@@ -327,12 +346,25 @@ mod tests {
             "scheme & \\multicolumn{2}{c}{queue} & J & remark \\\\",
             " & \\multicolumn{2}{c}{packets} &  &  \\\\",
             "a\\_b & \\textbf{$-$1.5} & $\\pm$\\,0.2 & 0.9 & fine \\\\",
-            "c & -- &  & 1 & 50 \\% \\\\",
-            "d & 18\\,754 & (0--14)$\\approx$ & 1 &  \\\\",
+            "c & -- &  & 1\\phantom{.0} & 50 \\% \\\\",
+            "d & 18\\,754\\phantom{.0} & (0--14)$\\approx$ & 1\\phantom{.0} &  \\\\",
         ] {
             assert!(text.contains(part), "`{part}` is missing from\n{text}");
         }
         assert!(text.starts_with("% Tables of the report \"A & B \\input{evil}\".\n% "), "{text}");
+    }
+
+    #[test]
+    fn of_several_factors_the_brief_tables_come_first() {
+        let grid = super::super::super::example::grid();
+        let text = render(&super::super::super::comparison::document(&grid));
+        let tables: Vec<&str> = text.split("\\begin{table").skip(1).collect();
+        assert!(tables[0].contains("{RTT 20 ms}"), "{}", tables[0]);
+        assert!(tables[0].contains("Shown at buffer "), "{}", tables[0]);
+        assert!(
+            text.contains("\\begin{table*}") && text.contains("buffer & RTT"),
+            "the whole table is there, too"
+        );
     }
 
     #[test]

@@ -47,7 +47,7 @@ fn block(block: &Block) -> Vec<String> {
         Block::List(items) => vec![items.iter().map(|item| format!("* {}", paragraph(item))).collect()],
         Block::Table(table) => vec![lines(table)],
         Block::Figures(_, figures) => figures.iter().map(figure).collect(),
-        Block::Findings(of) => vec![claims(of)],
+        Block::Findings(what, of) => vec![claims(what, of)],
         Block::Key(_) => Vec::new(),
         Block::Facts(facts) => {
             let fact =
@@ -92,10 +92,10 @@ fn lines(table: &Table) -> String {
 }
 
 /// A table of the statements; the columns of numbers only if some statement has any.
-fn claims(claims: &[Finding]) -> String {
+fn claims(what: &str, claims: &[Finding]) -> String {
     let numbers = claims.iter().any(|claim| claim.ours.is_some() || claim.published.is_some());
     let (heads, marks) = if numbers { (" ours | published |", "---|---|") } else { ("", "") };
-    let mut text = format!("| claim | verdict |{heads} why |\n|---|---|{marks}---|\n");
+    let mut text = format!("| {what} | verdict |{heads} why |\n|---|---|{marks}---|\n");
     for claim in claims {
         let verdict = escaped(&claim.verdict);
         let verdict = if claim.stands_out { format!("**{verdict}**") } else { verdict };

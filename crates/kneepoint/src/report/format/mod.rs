@@ -69,7 +69,7 @@ pub(super) mod tests {
             Block::List(vec!["one".into(), "two".into()]),
             Block::Table(table),
             Block::Figures(Layout::Grid, vec![figure]),
-            Block::Findings(vec![claim]),
+            Block::Findings("claim", vec![claim]),
             Block::Facts(vec![("seeds".into(), "1, 2".into())]),
             Block::pages(vec![Block::Listing("a.toml".into(), "# a < b".into())]),
         ];

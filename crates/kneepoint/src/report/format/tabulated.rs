@@ -30,7 +30,7 @@ fn of<'a>(heading: &'a str, blocks: &'a [Block]) -> Vec<Tabulated<'a>> {
                 continue;
             }
             Block::Table(table) => Cow::Borrowed(table),
-            Block::Findings(claims) => Cow::Owned(statements(claims)),
+            Block::Findings(what, claims) => Cow::Owned(statements(what, claims)),
             _ => continue,
         };
         found.push(Tabulated { heading, notes: std::mem::take(&mut before), table });
@@ -38,20 +38,26 @@ fn of<'a>(heading: &'a str, blocks: &'a [Block]) -> Vec<Tabulated<'a>> {
     found
 }
 
-/// The blocks of pages, or of a terminal where it alone has a table.
 fn flat(blocks: &[Block]) -> Vec<&Block> {
     blocks.iter().flat_map(inner).collect()
 }
 
+/// The blocks of pages behind the brief tables of a terminal; those of a terminal where it alone has a table.
 fn inner(block: &Block) -> Vec<&Block> {
     let Block::Pages { blocks, terminal } = block else { return vec![block] };
     let (paged, shown) = (flat(blocks), flat(terminal));
     let has_table = |of: &[&Block]| of.iter().any(|one| matches!(one, Block::Table(_)));
-    if !has_table(&paged) && has_table(&shown) { shown } else { paged }
+    if !has_table(&paged) && has_table(&shown) {
+        return shown;
+    }
+    // Two factors of several are the table that a column has room for.
+    let is_brief = |one: &&Block| matches!(one, Block::Table(table) if table.columns.iter().any(|of| !of.alone.is_empty()));
+    let brief = shown.iter().rposition(is_brief).map_or(0, |last| last + 1);
+    shown.into_iter().take(brief).chain(paged).collect()
 }
 
 /// A line per statement; the columns of numbers only if some statement has any.
-fn statements(claims: &[Finding]) -> Table {
+fn statements(what: &str, claims: &[Finding]) -> Table {
     let numbers = claims.iter().any(|claim| claim.ours.is_some() || claim.published.is_some());
     let known = |number: &Option<String>| number.clone().unwrap_or_else(|| NONE.to_string()).into();
     let line = |claim: &Finding| {
@@ -64,7 +70,7 @@ fn statements(claims: &[Finding]) -> Table {
     let titles =
         ["statement", "verdict"].into_iter().chain(["ours", "published"].into_iter().filter(|_| numbers));
     Table {
-        corner: "claim".into(),
+        corner: what.into(),
         columns: titles.map(Column::text).collect(),
         lines: claims.iter().map(line).collect(),
         linked: false,

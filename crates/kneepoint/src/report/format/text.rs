@@ -53,7 +53,7 @@ impl Terminal {
             Block::Prose(prose) => self.wrapped(&prose.plain(), 0),
             Block::List(items) => items.iter().map(|item| self.item(item)).collect(),
             Block::Table(table) => self.lines(table),
-            Block::Findings(claims) => claims.iter().map(|claim| self.claim(claim)).collect(),
+            Block::Findings(_, claims) => claims.iter().map(|claim| self.claim(claim)).collect(),
             Block::Facts(facts) => {
                 let width = facts.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
                 facts.iter().map(|(name, value)| self.beside(name, value, width)).collect()
@@ -107,7 +107,12 @@ impl Terminal {
             let head = |first: &str, of: &dyn Fn(usize) -> String| -> Vec<String> {
                 [first.to_string()].into_iter().chain(columns.iter().map(|column| of(*column))).collect()
             };
-            let mut grid = vec![head(&table.corner, &|column| table.columns[column].title.clone())];
+            let title = |column: usize| {
+                let Column { title, alone, .. } = &table.columns[column];
+                let is_first = columns.first() == Some(&column) && !alone.is_empty();
+                if is_first { alone.clone() } else { title.clone() }
+            };
+            let mut grid = vec![head(&table.corner, &title)];
             if columns.iter().any(|column| !table.columns[*column].unit.is_empty()) {
                 grid.push(head("", &|column| table.columns[column].unit.clone()));
             }

@@ -23,9 +23,12 @@ pub fn document(report: &Report) -> Document {
         sections.push(Section::new("Over time", vec![Block::pages(blocks)]));
     }
     sections.push(manifest::section(&report.manifest));
-    let about = "Hosts of this machine's kernel over an emulated link beside the simulator with hosts of Linux: the same \
-                 network, the same transfers, the same meter. Errors are the simulator's, relative to the kernel.";
-    Document { title: report.title.clone(), about: about.into(), sections }
+    let about = format!(
+        "{} beside the simulator with hosts of Linux: the same network, the same transfers, the same meter. Errors are the \
+         simulator's, relative to the kernel.",
+        report.hosts
+    );
+    Document { title: report.title.clone(), about: about.as_str().into(), sections }
 }
 
 /// Every claim with what becomes of it on either side.

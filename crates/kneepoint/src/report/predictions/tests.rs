@@ -43,6 +43,8 @@ fn text_has_a_line_for_each_predictor_and_judge_and_says_which_was_best() {
     let text = text::render(&document(&predictions()));
     assert_eq!(text.lines().filter(|line| line.starts_with("rtt ")).count(), 2, "{text}");
     assert!(text.contains("balance 1.00"), "{text}");
+    let lead = document(&predictions()).about.plain();
+    assert!(lead.starts_with("Against the flow's own losses, "), "the answer is first: {lead}");
     assert!(text.contains("all drops at the queue, no predictor foresaw"), "{text}");
     assert!(text.contains("rtt               100 ") && text.ends_with("\nBy hand.\n"), "{text}");
 }

@@ -122,7 +122,7 @@ fn section(outcome: &Reproduction) -> Section {
     let findings: Vec<Finding> =
         claims.map(|((claim, judgement), because)| judged(claim, &judgement, because)).collect();
     if !findings.is_empty() {
-        blocks.push(Block::Findings(findings));
+        blocks.push(Block::Findings("claim", findings));
     }
     blocks.extend(side_by_side(outcome).into_iter().map(Block::Table));
     if !experiment.readings.is_empty() {

@@ -44,7 +44,14 @@ impl<'c> Gauge<'c> {
     pub(super) fn all(comparison: &'c Comparison) -> Vec<Gauge<'c>> {
         let known = ["queueing_delay_mean_ms", "utilization", "flow_goodput_bps", "jain_index"];
         let short = Gauge::leading(comparison).into_iter().map(|group| Gauge::of_transfers(&group));
-        short.chain(Gauge::headlines(comparison, &known)).collect()
+        let telling = Gauge::headlines(comparison, &known);
+        short.chain(telling.into_iter().filter(|gauge| !gauge.is_of_one(comparison))).collect()
+    }
+
+    /// Whether it is the fairness of one flow to itself.
+    fn is_of_one(&self, comparison: &Comparison) -> bool {
+        let runs = || comparison.schemes.iter().flat_map(|scheme| &scheme.runs);
+        self.key == "jain_index" && runs().all(|run| self.of(run) == 1.0)
     }
 
     /// The group of short transfers whose times decide, if there is one: the first that every case has.

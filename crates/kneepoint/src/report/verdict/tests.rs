@@ -175,3 +175,91 @@ fn conditions_alone_have_a_course_and_a_case_alone_has_its_numbers() {
     );
     assert_eq!(verdict(&comparison(&[])), Prose::default());
 }
+
+#[test]
+fn the_cost_is_against_the_best_in_it_not_against_the_next_in_delay() {
+    // The next in delay is the emptiest link.
+    const IDLE: Given =
+        (&[("scheme", "idle")], &[(14.8, 0.850), (14.9, 0.851), (15.0, 0.849), (14.9, 0.850)]);
+    assert_eq!(
+        said(&[DROPTAIL, PIE, IDLE]),
+        "pie has the least queueing delay of 3: 12.3 ms, 17 % less than idle, the next (14.9 ms, 4 seeds, p < 0.001), at 0.5 % less \
+         utilization than droptail."
+    );
+    let levels = |control: &'static str, rtt: &'static str| -> &'static [(&'static str, &'static str)] {
+        Vec::leak(vec![("flows.a.cc", control), ("topology.rtt", rtt)])
+    };
+    let at = |rtt| [(levels("a", rtt), DROPTAIL.1), (levels("b", rtt), PIE.1), (levels("c", rtt), IDLE.1)];
+    let text = said(&[at("20ms"), at("80ms")].concat());
+    assert!(text.contains(", at 0.5 % less utilization than the best rival in it."), "{text}");
+}
+
+#[test]
+fn an_equal_without_the_cost_is_said_to_spare_it() {
+    const FULL: Given =
+        (&[("scheme", "full")], &[(12.5, 0.994), (12.2, 0.995), (12.6, 0.994), (12.4, 0.995)]);
+    let text = said(&[PIE, RED, FULL]);
+    assert!(text.contains(", at 0.5 % less utilization than full;"), "{text}");
+    assert!(
+        text.ends_with(
+            "full (12.4 ms) is statistically indistinguishable from it, with 0.5 % more utilization."
+        ),
+        "{text}"
+    );
+}
+
+#[test]
+fn more_seeds_are_advised_where_intervals_are_apart_and_where_seeds_are_few() {
+    const NEAR: Seen = &[(10.0, 1.0), (10.1, 1.0), (9.9, 1.0)];
+    const FAR: Seen = &[(14.0, 1.0), (16.0, 1.0), (18.0, 1.0)];
+    let one = |name: &'static str, seen: Seen| -> Given { (Vec::leak(vec![("scheme", name)]), seen) };
+    let others = [one("d", FAR), one("e", NEAR), one("f", FAR)];
+    let text = said(&[&[one("a", NEAR), one("b", FAR)], &others[..]].concat());
+    assert!(text.contains("indistinguishable") || text.contains("None is"), "{text}");
+    assert!(
+        text.ends_with(
+            "Some of their 95 % intervals do not overlap: more seeds may tell them apart (--seeds 10)."
+        ),
+        "{text}"
+    );
+    let few = said(&[one("a", NEAR), one("b", &[(10.1, 1.0), (9.8, 1.0), (10.2, 1.0)])]);
+    assert!(few.ends_with("3 seeds tell little apart; more may (--seeds 10)."), "{few}");
+    assert!(!said(&[PIE, CODEL]).contains("--seeds"));
+}
+
+#[test]
+fn along_a_number_a_course_without_distinct_ends_is_told_level_by_level() {
+    const NOISY: Seen = &[(40.0, 0.90), (600.0, 0.99)];
+    let at = |rtt: &'static str, seen: Seen| -> Given { (Vec::leak(vec![("topology.rtt", rtt)]), seen) };
+    let text = said(&[
+        at("10ms", &[(8.0, 1.0), (8.1, 1.0)]),
+        at("40ms", &[(33.4, 1.0), (33.6, 1.0)]),
+        at("600ms", NOISY),
+    ]);
+    assert_eq!(
+        text,
+        "From RTT 10 ms to RTT 600 ms, queueing delay is 8.1, 34 and 320 ms and utilization is 100, 100 and 94 %; the ends are \
+         statistically indistinguishable in all of these (2 seeds). 2 seeds tell little apart; more may (--seeds 10)."
+    );
+    let peaked = said(&[at("10ms", PIE.1), at("40ms", RED.1), at("90ms", DROPTAIL.1)]);
+    assert!(peaked.contains("queueing delay is 12.3, 24.0 and 17.9 ms"), "{peaked}");
+}
+
+#[test]
+fn a_scheme_alone_is_not_named_at_each_condition_and_one_flow_is_not_fair() {
+    let case = |rtt: &'static str, buffer: &'static str, seen: Seen| -> Given {
+        let levels = vec![("flows.a.cc", "pert"), ("topology.rtt", rtt), ("topology.buffer", buffer)];
+        (Vec::leak(levels), seen)
+    };
+    let cases = [case("20ms", "1bdp", PIE.1), case("80ms", "2bdp", DROPTAIL.1)];
+    let text = said(&cases);
+    assert!(text.contains("12.3 ms (RTT 20 ms, buffer 1 BDP)") && !text.contains("pert"), "{text}");
+    let with_jain = |jain: f64| {
+        let mut comparison = comparison(&[PIE]);
+        for row in comparison.schemes.iter_mut().flat_map(|one| &mut one.runs).flat_map(|run| &mut run.rows) {
+            *row = row.clone().with("jain_index", jain);
+        }
+        verdict(&comparison).plain()
+    };
+    assert!(!with_jain(1.0).contains("fairness") && with_jain(0.99).contains("fairness"));
+}

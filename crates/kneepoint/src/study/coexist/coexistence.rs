@@ -11,6 +11,7 @@
 //! The balance has a mean and an interval where the ratio of two small numbers has none; both change sides without
 //! a remainder when row and column do. A controller beside itself is the control: what differs from one there is noise.
 
+use crate::scenario::Buffer;
 use crate::table::Estimate;
 
 /// Controllers that met each other in every setting.
@@ -131,9 +132,15 @@ impl Coexistence {
         (self.flows.len() / 2, self.buffers.len() / 2)
     }
 
-    /// A setting in words: `1bdp, 10 flows`.
+    /// A setting in words: `1 BDP, 10 flows`.
     pub fn setting(&self, flows: usize, buffer: usize) -> String {
-        format!("{}, {} flows", self.buffers[buffer], self.flows[flows])
+        format!("{}, {} flows", self.buffer(buffer), self.flows[flows])
+    }
+
+    /// A buffer in words: `1 BDP`.
+    pub fn buffer(&self, place: usize) -> String {
+        let written = &self.buffers[place];
+        written.parse::<Buffer>().map_or_else(|_| written.clone(), |buffer| buffer.people())
     }
 
     /// The number of runs behind the numbers.

@@ -118,7 +118,7 @@ mod tests {
     fn a_controller_that_gets_half_yields_to_one_that_leaves_half() {
         let all = example();
         assert_eq!([0, 1].map(|row| all.verdict(row)), [Conduct::Yields, Conduct::CrowdsOut]);
-        let bold = "gets as little as 0.50 ± 0.05 of its fair share, beside bold (0.5bdp, 10 flows)";
+        let bold = "gets as little as 0.50 ± 0.05 of its fair share, beside bold (0.5 BDP, 10 flows)";
         assert_eq!(all.grounds(0)[0], bold);
         assert!(all.rule().contains("at least 0.8 of"));
     }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The table of queues in docs/linux.md.
 
-use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use super::{COMPARED, Compared, Pair, SEEDS, pairs, read, summary};
-use crate::explanations::Explanations;
+use crate::explanations::{Explanations, Marker};
 
 const EXPLANATIONS: &str = "validation/linux-queues/explanations.toml";
 
@@ -21,44 +20,23 @@ pub fn section() -> Result<(String, Vec<String>), String> {
     // Writing to a string cannot fail.
     let names: Vec<&str> = COMPARED.iter().map(|one| one.key).collect();
     let _ = writeln!(text, "| setting | {} |\n| --- |{}", names.join(" | "), " ---: |".repeat(names.len()));
-    let (mut used, mut unexplained) = (BTreeSet::new(), Vec::new());
+    let mut marker = Marker::new(EXPLANATIONS, &explanations);
     for pair in &pairs {
-        let mut cell = |one: &Compared| render(pair, one, &explanations, &mut used, &mut unexplained);
-        let cells: Vec<String> = COMPARED.iter().map(&mut cell).collect();
+        let cells: Vec<String> = COMPARED.iter().map(|one| render(pair, one, &mut marker)).collect();
         let _ = writeln!(text, "| {} | {} |", pair.setting.name, cells.join(" | "));
     }
     text.push('\n');
     COMPARED.iter().for_each(|one| text += &format!("* {}\n", summary(&pairs, one)));
     text.push('\n');
-    for place in 0..explanations.len() {
-        if used.contains(&place) {
-            let lines: Vec<&str> = explanations.text(place).trim().lines().collect();
-            let _ = writeln!(text, "{}. {}", place + 1, lines.join("\n   "));
-        } else {
-            let patterns = explanations.patterns(place);
-            unexplained.push(format!("{EXPLANATIONS}: {patterns} explains no difference"));
-        }
-    }
-    Ok((text, unexplained))
+    let (explained, unexplained) = marker.finish(|explanation| Ok(explanation.into()))?;
+    Ok((text + &explained, unexplained))
 }
 
 /// A cell with its mark.
-fn render(
-    pair: &Pair,
-    one: &Compared,
-    explanations: &Explanations,
-    used: &mut BTreeSet<usize>,
-    unexplained: &mut Vec<String>,
-) -> String {
+fn render(pair: &Pair, one: &Compared, marker: &mut Marker) -> String {
     let numbers = pair.numbers(one);
-    if pair.agrees(one) != Some(false) {
-        return numbers;
+    match pair.agrees(one) {
+        Some(false) => marker.bold(&pair.setting.name, one.key, &numbers),
+        _ => numbers,
     }
-    let name = &pair.setting.name;
-    if let Some((place, _)) = explanations.find(name, one.key) {
-        used.insert(place);
-        return format!("**{numbers}** ({})", place + 1);
-    }
-    unexplained.push(format!("{name}: {} is {numbers}", one.key));
-    format!("**{numbers}** (unexplained)")
 }

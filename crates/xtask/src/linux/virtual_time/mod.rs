@@ -3,22 +3,27 @@
 //!
 //! ```text
 //! validation/linux-virtual/results.csv ─┬ means of three starts ───────╮
-//!                                       └ scenario → runs → means ─────┴ table, counts
+//!                                       └ scenario → runs → means ─────┤
+//! validation/uml/*.csv ── what `knee live --on uml` measured ──────────┤
+//! validation/uml/*.toml ── cases → a run each ─────────────────────────┴ table, counts, docs/linux-queues.md
 //! ```
 
 mod cell;
+mod grid;
+mod page;
 mod simulated;
 
 use rayon::prelude::*;
 
 use cell::{Cell, Figures};
+pub use page::write;
 
 /// A figure that is compared.
 struct Compared {
     key: &'static str,
     of: fn(&Figures) -> f64,
     /// Whether it says anything about a cell.
-    concerns: fn(&Cell) -> bool,
+    concerns: fn(&Pair) -> bool,
     /// Whether the kernel's value and ours agree.
     agrees: fn(f64, f64) -> bool,
     about: &'static str,
@@ -59,35 +64,41 @@ const COMPARED: [Compared; 6] = [
     Compared {
         key: "marks",
         of: |it| it.marks,
-        concerns: |cell| cell.ecn,
+        concerns: |pair| pair.marks,
         agrees: counts_alike,
         about: "a factor of 1.5, or 5 packets",
     },
     Compared {
         key: "Jain",
         of: |it| it.jain,
-        concerns: |cell| cell.flows() > 1,
+        concerns: |pair| pair.flows > 1,
         agrees: |a, b| (a - b).abs() <= 0.1,
         about: "0.1",
     },
     Compared {
         key: "share",
         of: |it| it.share,
-        concerns: |cell| cell.mix.len() > 1,
+        concerns: |pair| pair.parties > 1,
         agrees: |a, b| (a - b).abs() <= 0.1,
         about: "10 points",
     },
 ];
 
-/// A cell and our means.
+/// A cell of the kernel, and ours.
 struct Pair {
-    cell: Cell,
+    name: String,
+    /// Whether packets are marked.
+    marks: bool,
+    flows: u32,
+    /// Different controllers beside one another.
+    parties: usize,
+    kernel: Figures,
     ours: Figures,
 }
 
 impl Pair {
-    fn of(cell: Cell, tcp: &str, seeds: u64) -> Result<Pair, String> {
-        let runs = simulated::runs(&cell, tcp, seeds)?;
+    fn of(cell: &Cell, tcp: &str, seeds: u64) -> Result<Pair, String> {
+        let runs = simulated::runs(cell, tcp, seeds)?;
         let mean = |of: fn(&Figures) -> f64| runs.iter().map(of).sum::<f64>() / runs.len() as f64;
         let ours = Figures {
             utilization: mean(|one| one.utilization),
@@ -97,18 +108,24 @@ impl Pair {
             jain: mean(|one| one.jain),
             share: mean(|one| one.share),
         };
-        Ok(Pair { cell, ours })
+        let (flows, parties) = (cell.flows(), cell.mix.len());
+        Ok(Pair { name: cell.name(), marks: cell.ecn, flows, parties, kernel: cell.kernel, ours })
     }
 
     /// Whether a figure agrees; none where it does not concern the cell.
     fn agrees(&self, figure: &Compared) -> Option<bool> {
-        let [theirs, ours] = [&self.cell.kernel, &self.ours].map(figure.of);
-        (figure.concerns)(&self.cell).then(|| (figure.agrees)(theirs, ours))
+        let [theirs, ours] = [&self.kernel, &self.ours].map(figure.of);
+        (figure.concerns)(self).then(|| (figure.agrees)(theirs, ours))
+    }
+
+    /// Whether a figure is beyond its limit.
+    fn is_beyond(&self) -> bool {
+        COMPARED.iter().any(|one| self.agrees(one) == Some(false))
     }
 
     /// `0.987 / 0.991`
     fn numbers(&self, figure: &Compared) -> String {
-        let [theirs, ours] = [&self.cell.kernel, &self.ours].map(figure.of).map(number);
+        let [theirs, ours] = [&self.kernel, &self.ours].map(figure.of).map(number);
         format!("{theirs} / {ours}")
     }
 }
@@ -122,13 +139,25 @@ fn number(value: f64) -> String {
     }
 }
 
-fn pairs(cells: Vec<Cell>, tcp: &str, seeds: u64) -> Result<Vec<Pair>, String> {
-    cells.into_par_iter().with_max_len(1).map(|cell| Pair::of(cell, tcp, seeds)).collect()
+/// Every cell beside the simulator, which has so many runs of those of `results.csv`.
+fn all(tcp: &str, seeds: u64) -> Result<Vec<Pair>, String> {
+    let cells = cell::cells()?;
+    let of_cells = cells.par_iter().with_max_len(1).map(|cell| Pair::of(cell, tcp, seeds));
+    let mut pairs: Vec<Pair> = of_cells.collect::<Result<_, String>>()?;
+    pairs.extend(grid::pairs()?);
+    Ok(pairs)
+}
+
+/// Jain's index.
+fn jain(goodputs: &[f64]) -> f64 {
+    let (total, squares) =
+        goodputs.iter().fold((0.0, 0.0), |(sum, squares), one| (sum + one, squares + one * one));
+    total * total / (goodputs.len() as f64 * squares)
 }
 
 /// How many of the figures that concern these cells agree, and how many there are.
-fn tally(pairs: &[Pair], figure: &Compared) -> (usize, usize) {
-    let agreed: Vec<bool> = pairs.iter().filter_map(|pair| pair.agrees(figure)).collect();
+fn tally<'p>(pairs: impl IntoIterator<Item = &'p Pair>, figure: &Compared) -> (usize, usize) {
+    let agreed: Vec<bool> = pairs.into_iter().filter_map(|pair| pair.agrees(figure)).collect();
     (agreed.iter().filter(|one| **one).count(), agreed.len())
 }
 
@@ -143,19 +172,16 @@ fn total(pairs: &[Pair]) -> (usize, usize) {
 
 /// Prints the cells with this in their name, by default those with a figure beyond its limit; whether enough of all agree.
 pub fn print(only: Option<&str>, tcp: &str, every: bool, seeds: u64) -> Result<bool, String> {
-    let mut cells = cell::cells()?;
-    cells.retain(|one| only.is_none_or(|only| one.name().contains(only)));
-    if cells.is_empty() {
+    let mut pairs = all(tcp, seeds)?;
+    pairs.retain(|one| only.is_none_or(|only| one.name.contains(only)));
+    if pairs.is_empty() {
         return Err("no cell has such a name".into());
     }
-    let pairs = pairs(cells, tcp, seeds)?;
-    print!("{:44}", "kernel / simulator");
+    print!("{:64}", "kernel / simulator");
     COMPARED.iter().for_each(|one| print!(" {:>16} ", one.key));
     println!();
-    for pair in
-        pairs.iter().filter(|pair| every || COMPARED.iter().any(|one| pair.agrees(one) == Some(false)))
-    {
-        print!("{:44}", pair.cell.name());
+    for pair in pairs.iter().filter(|pair| every || pair.is_beyond()) {
+        print!("{:64}", pair.name);
         for one in &COMPARED {
             match pair.agrees(one) {
                 Some(close) => print!(" {:>16}{}", pair.numbers(one), if close { ' ' } else { '!' }),
@@ -186,14 +212,11 @@ mod tests {
 
     #[test]
     fn the_simulators_linux_is_the_kernel_in_virtual_time_within_the_limits() {
-        let pairs = pairs(cell::cells().unwrap(), PRESET, 1).unwrap();
+        let pairs = all(PRESET, 1).unwrap();
         let (close, all) = total(&pairs);
-        assert!(all > 400, "{all} figures");
-        let beyond: Vec<String> = pairs
-            .iter()
-            .filter(|pair| COMPARED.iter().any(|one| pair.agrees(one) == Some(false)))
-            .map(|pair| pair.cell.name())
-            .collect();
+        assert!(pairs.len() > 400, "{} cells", pairs.len());
+        let beyond: Vec<&str> =
+            pairs.iter().filter(|pair| pair.is_beyond()).map(|pair| pair.name.as_str()).collect();
         assert!(100 * close >= GOAL_OF_ONE_SEED * all, "{close} of {all}; beyond: {beyond:?}");
     }
 }

@@ -8,6 +8,7 @@ use kneepoint::table::Row;
 use kneepoint::units::{Bytes, Rate};
 
 use super::cell::{Cell, Figures, Link};
+use super::jain;
 
 /// A full packet, in the kernel's runs and in ours.
 const PACKET: Bytes = Bytes(1500);
@@ -101,14 +102,13 @@ fn figures(cell: &Cell, rows: &[Row]) -> Result<Figures, String> {
         rows.iter().filter(|row| Subject::Flow.has(row)).map(|row| row.value("goodput_bps")).collect();
     let first = cell.mix.first().map_or(0, |(_, count)| *count as usize);
     let total: f64 = flows.iter().sum();
-    let squares: f64 = flows.iter().map(|one| one * one).sum();
     let service = Rate::from_mbit(cell.link.rate_mbit).time_for(PACKET).as_millis_f64();
     Ok(Figures {
         utilization: link.value("utilization"),
         delay_ms: link.value("queue_mean_packets") * service,
         drops: link.value("drops"),
         marks: link.value("marks"),
-        jain: total * total / (flows.len() as f64 * squares),
+        jain: jain(&flows),
         share: flows.iter().take(first).sum::<f64>() / total,
     })
 }

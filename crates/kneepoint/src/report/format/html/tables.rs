@@ -53,7 +53,7 @@ fn part(page: &mut String, table: &Table, columns: Range<usize>) -> fmt::Result 
 }
 
 fn head(page: &mut String, column: &Column) -> fmt::Result {
-    let side = if column.text { " class=\"text\"" } else { "" };
+    let side = side(column);
     let (title, unit) = (Escaped(&column.title), Escaped(&column.unit));
     let title = match &column.class {
         Some(class) => format!("<span class=\"{class}\"><i></i>{title}</span>"),
@@ -63,21 +63,44 @@ fn head(page: &mut String, column: &Column) -> fmt::Result {
     write!(page, "<th scope=\"col\"{side}{}>{title}{unit}</th>", tip(&column.about))
 }
 
+/// The class of the cells of a column.
+fn side(column: &Column) -> &'static str {
+    match (column.level, column.text) {
+        (true, _) => " class=\"level\"",
+        (_, true) => " class=\"text\"",
+        _ => "",
+    }
+}
+
+/// The levels of a line below its name, where they have no columns of their own: on a phone, and in a table's later parts.
+fn levels(table: &Table, line: &TableLine, is_first: bool) -> String {
+    let own = table.columns.iter().zip(&line.cells).filter(|(column, _)| column.level);
+    let told: Vec<String> =
+        own.map(|(column, cell)| format!("{} {}", Escaped(&column.title), Escaped(&cell.mean))).collect();
+    let class = if is_first { "levels folded" } else { "levels" };
+    match told.is_empty() {
+        true => String::new(),
+        false => format!("<small class=\"{class}\">{}</small>", told.join(",<br>")),
+    }
+}
+
 fn row(page: &mut String, table: &Table, line: &TableLine, columns: Range<usize>) -> fmt::Result {
     let TableLine { name, about, class, cells } = line;
-    let (shown, tip) = (Escaped(name), tip(about));
+    let (shown, tip, levels) = (Escaped(name), tip(about), levels(table, line, columns.start == 0));
     match class {
-        Some(class) => write!(page, "<tr><th scope=\"row\" class=\"{class}\"{tip}><i></i>{shown}</th>")?,
+        Some(class) => {
+            write!(page, "<tr><th scope=\"row\" class=\"{class}\"{tip}><i></i>{shown}{levels}</th>")?
+        }
         None if table.linked => {
             write!(page, "<tr><th scope=\"row\"{tip}><a href=\"#{}\">{shown}</a></th>", anchor(name))?;
         }
-        None => write!(page, "<tr><th scope=\"row\"{tip}>{shown}</th>")?,
+        None => write!(page, "<tr><th scope=\"row\"{tip}>{shown}{levels}</th>")?,
     }
     for (Shown { mean, spread, standing }, column) in
         cells[columns.clone()].iter().zip(&table.columns[columns])
     {
         let (side, mean) = match (column.text, standing) {
-            (true, _) => (" class=\"text\"", mean.clone()),
+            (true, _) => (side(column), mean.clone()),
             (_, Standing::Best) => (" class=\"best\"", number::grouped(mean)),
             _ => ("", number::grouped(mean)),
         };
@@ -115,13 +138,13 @@ fn terms(page: &mut String, table: &Table) -> fmt::Result {
 }
 
 /// A table of the statements; the columns of numbers only if some statement has any.
-pub(super) fn claims(page: &mut String, heading: &str, claims: &[Finding]) -> fmt::Result {
+pub(super) fn claims(page: &mut String, (heading, what): (&str, &str), claims: &[Finding]) -> fmt::Result {
     let numbers = claims.iter().any(|claim| claim.ours.is_some() || claim.published.is_some());
     let heads = if numbers { "<th scope=\"col\">ours</th><th scope=\"col\">published</th>" } else { "" };
     open(page, &format!("Claims: {heading}"))?;
     writeln!(
         page,
-        "<table class=\"claims\">\n<thead><tr><th scope=\"col\">claim</th><th scope=\"col\">verdict</th>{heads}\
+        "<table class=\"claims\">\n<thead><tr><th scope=\"col\">{what}</th><th scope=\"col\">verdict</th>{heads}\
          <th scope=\"col\">why</th></tr></thead>\n<tbody>"
     )?;
     for claim in claims {

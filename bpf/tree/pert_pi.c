@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* pert_pi.bpf.c in a kernel's own tree. */
+#include <linux/bpf.h>
+#include <net/tcp.h>
+
+#include "pert_pi.bpf.c"
+#include "register.h"

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Where the hosts of `knee live` are: on this machine's kernel in real time, or on a Linux in virtual time.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use kneepoint::measure::{Meter, Series};
+use kneepoint::run as engine;
+use kneepoint::study::{Record, Yield};
+use kneepoint::units::{Span, Time};
+use kneepoint_bench::session::Session;
+use kneepoint_linux::uml;
+
+use super::cases::Case;
+use super::measure::{self, Attempt, Clock, FOLLOWED};
+use super::study::{Machine, Measured};
+use super::{Runs, kernel};
+use crate::failure::Failure;
+use crate::verbs::doctor::{recipe, uml_cache};
+
+/// Where hosts are.
+#[derive(Args)]
+pub struct Place {
+    /// Which kernel has the hosts: this machine's, or one in virtual time with its own queues
+    #[arg(long, value_enum, default_value_t, ignore_case = true, value_name = "KERNEL")]
+    on: On,
+    /// A patch that the kernel in virtual time was built with; repeated, in this order
+    #[arg(long, value_name = "FILE")]
+    patch: Vec<PathBuf>,
+}
+
+/// A kernel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum On {
+    /// This machine's, over an emulated link in real time; needs root
+    #[default]
+    Machine,
+    /// User-Mode Linux in virtual time
+    Uml,
+}
+
+/// Hosts that are ready.
+pub enum Hosts {
+    /// On this machine's kernel.
+    Machine,
+    /// On a Linux in virtual time, by its own queues.
+    Uml(uml::Kernel, uml::Station),
+}
+
+impl Place {
+    /// The hosts, if they can run all cases.
+    pub fn hosts(&self, runs: &Runs, cases: &[Case]) -> Result<Hosts, Failure> {
+        if self.on == On::Machine {
+            if !self.patch.is_empty() {
+                return Err(Failure::usage(
+                    "--patch is for the kernel in virtual time",
+                    "give --on uml, too",
+                ));
+            }
+            runs.check(cases)?;
+            return Ok(Hosts::Machine);
+        }
+        let recipe = recipe(&self.patch)?;
+        for case in cases {
+            let plan = runs.plan(case, 1)?;
+            controls(&plan, &recipe)?;
+            prepared(case, 1, plan)?;
+        }
+        let cache = uml_cache()?;
+        let found = recipe.find(&cache).map_err(|error| Failure::io("use", &cache, &error))?;
+        let Some(found) = found else {
+            let (what, more) = match self.patch.as_slice() {
+                [] => ("the kernel for virtual time is not built", ""),
+                _ => (
+                    "a kernel for virtual time with these patches is not built",
+                    "; give it the same --patch",
+                ),
+            };
+            let remedy = format!(
+                "`knee doctor --build-uml` builds it once, from the distribution's source, in about ten minutes on two cores; it \
+                 needs no root{more}"
+            );
+            return Err(Failure::run(what, remedy));
+        };
+        let station = uml::Station::open()
+            .map_err(|error| Failure::of_system("prepare a place for the instance", &error))?;
+        Ok(Hosts::Uml(found, station))
+    }
+}
+
+/// Whether the kernel has the congestion controls of a plan, as far as is known.
+fn controls(plan: &kernel::Plan, recipe: &uml::Recipe) -> Result<(), Failure> {
+    let wanted = plan.controls();
+    let lacking = wanted.iter().find(|control| !uml::controls().any(|one| one == **control));
+    match lacking.filter(|_| !recipe.is_patched()) {
+        None => Ok(()),
+        Some(control) => Err(Failure::run(
+            format!("Linux has no congestion control {control}"),
+            format!(
+                "with --cc-map another one stands for it: there are {}; --patch adds one to the kernel",
+                uml::controls().collect::<Vec<_>>().join(", ")
+            ),
+        )),
+    }
+}
+
+fn prepared(case: &Case, seed: u64, plan: kernel::Plan) -> Result<uml::Prepared, Failure> {
+    uml::Prepared::new(&case.valid, seed, plan).map_err(|why| {
+        let message = format!("{}: {why}", case.name);
+        Failure::run(message, "leave it to `knee run`, or to `sudo knee live` without --on uml, whose links are the simulator's")
+    })
+}
+
+impl Hosts {
+    /// One run of a case.
+    pub fn once(
+        &self,
+        session: &Session,
+        runs: &Runs,
+        case: &Case,
+        attempt: &Attempt,
+    ) -> Result<Measured, Failure> {
+        match self {
+            Hosts::Machine => measure::once(session, runs, case, attempt),
+            Hosts::Uml(found, station) => {
+                let plan = runs.plan(case, attempt.repetition)?;
+                let seen = carried_out(session, (found, station), case, plan, attempt);
+                seen.map(|(rows, superpackets, spoiled)| Measured {
+                    processor: Vec::new(),
+                    machine: Machine {
+                        attempts: attempt.number,
+                        spoiled,
+                        superpackets,
+                        ..Machine::default()
+                    },
+                    record: Record::simulated(attempt.repetition, 0.0, engine::Outcome::default(), rows),
+                })
+            }
+        }
+    }
+
+    /// The sentence of a report about them.
+    pub fn about(&self) -> String {
+        match self {
+            Hosts::Machine => "Hosts of this machine's kernel over an emulated link".into(),
+            Hosts::Uml(found, _) => format!("Hosts and queues of {} in virtual time", found.about),
+        }
+    }
+
+    /// Which time they take.
+    pub fn clock(&self) -> Clock {
+        match self {
+            Hosts::Machine => Clock::Real,
+            Hosts::Uml(..) => Clock::Virtual,
+        }
+    }
+
+    /// Refuses an option that needs real time.
+    pub fn must_be_real(&self, option: &str) -> Result<(), Failure> {
+        match self {
+            Hosts::Machine => Ok(()),
+            Hosts::Uml(..) => Err(Failure::usage(
+                format!("{option} runs in real time"),
+                "leave --on uml out, or the option",
+            )),
+        }
+    }
+}
+
+/// A run in virtual time: what was seen, packets beyond the MTU, and why it does not count.
+fn carried_out(
+    session: &Session,
+    hosts: (&uml::Kernel, &uml::Station),
+    case: &Case,
+    plan: kernel::Plan,
+    attempt: &Attempt,
+) -> Result<(Yield, u64, Option<String>), Failure> {
+    let (valid, repetition) = (&case.valid, attempt.repetition);
+    let whole = valid.schedule().duration.since(Time::ZERO);
+    let watch = (Meter::new(valid, repetition), Series::new(valid, repetition, FOLLOWED));
+    let prepared = prepared(case, repetition, plan)?;
+    let asked = |reached: Span| {
+        (attempt.passed)(reached.0 as f64 / whole.0 as f64);
+        session.asked()
+    };
+    let seen = prepared.run(valid, repetition, hosts, watch, &asked).map_err(|error| {
+        let message = format!("{}: the instance failed: {error}", case.name);
+        Failure::run(message, "`knee doctor` shows the kernel; `knee doctor --build-uml` builds it anew")
+    })?;
+    let (meter, series) = seen.watch;
+    let rows = Yield { rows: meter.finish(), series: Some(series.table()) };
+    Ok((rows, seen.superpackets, seen.spoiled))
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! `knee live --on uml`: refusals anywhere, runs where the kernel is built.
+
+use std::io::Write;
+
+use super::*;
+
+/// A dumbbell that is overloaded a little.
+const SCENARIO: &str = "[run]\nduration = '6s'\nmeasure = '2s..6s'\nsample = '100ms'\n[tcp]\npreset = 'linux'\n\
+     [topology]\nkind = 'dumbbell'\nrate = '10mbit'\nrtt = '40ms'\nbuffer = '1bdp'\n\
+     [[flows]]\nname = 'long'\ncc = 'reno'\ncount = 2\nstart = '0s..1s'\n";
+
+/// Whether the kernel is built; it says so if not, whether or not the test passes.
+fn able() -> bool {
+    let told: Value =
+        serde_json::from_slice(&command(&["doctor", "--json"]).output().unwrap().stdout).unwrap();
+    let findings = told["findings"].as_array().unwrap();
+    let found = findings.iter().find(|finding| finding["name"] == "Linux in virtual time").unwrap();
+    if found["available"] != true {
+        let _ = writeln!(std::io::stderr(), "SKIPPED: no Linux in virtual time: {}", found["detail"]);
+    }
+    found["available"] == true
+}
+
+/// Two runs, with their report and series in a directory of this name.
+fn report(here: &Path, out: &str) -> Value {
+    std::fs::write(here.join("s.toml"), SCENARIO).unwrap();
+    let words = ["live", "s.toml", "--on", "uml", "--repetitions", "2", "--json", "--out", out];
+    let output = knee(here, &words);
+    assert!(output.status.success(), "{}", stderr(&output));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn without_its_kernel_the_command_that_builds_it_is_named() {
+    let here = tempfile::tempdir().unwrap();
+    std::fs::write(here.path().join("s.toml"), SCENARIO).unwrap();
+    let output = command(&["live", "s.toml", "--on", "uml"])
+        .current_dir(here.path())
+        .env("XDG_CACHE_HOME", here.path())
+        .output()
+        .unwrap();
+    assert_refuses(&output, 1, &["is not built", "knee doctor --build-uml", "ten minutes"]);
+}
+
+#[test]
+fn what_linux_does_not_have_is_refused_before_anything_runs() {
+    let here = tempfile::tempdir().unwrap();
+    for (change, said) in [
+        ("[queue]\nkind = 'pi'\n", "Linux has no queue discipline `pi`"),
+        ("[loss]\nkind = 'at'\n", "NetEm has no losses as `at`"),
+        ("[[flows]]\ncc = 'copa'\n", "Linux has no congestion control copa"),
+    ] {
+        std::fs::write(here.path().join("s.toml"), format!("{SCENARIO}{change}")).unwrap();
+        assert_refuses(&knee(here.path(), &["live", "s.toml", "--on", "uml"]), 1, &[said]);
+    }
+    let patched = knee(here.path(), &["live", "s.toml", "--patch", "none.patch"]);
+    assert_refuses(&patched, 2, &["--on uml"]);
+}
+
+#[test]
+fn a_seed_gives_the_same_bytes_and_another_seed_does_not() {
+    if !able() {
+        return;
+    }
+    let here = tempfile::tempdir().unwrap();
+    let series = |name: &str| {
+        let told = report(here.path(), name);
+        assert_eq!(
+            told["cases"][0]["repetitions"][0]["spoiled"],
+            Value::Null,
+            "the kernel counts as many drops"
+        );
+        let folder = here.path().join(name).join("series");
+        let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
+        files.sort();
+        files.iter().map(|file| std::fs::read(file).unwrap()).collect::<Vec<_>>()
+    };
+    let (one, other) = (series("one"), series("other"));
+    assert!(one == other, "the same runs");
+    assert!(one[0] != one[1], "another seed");
+}
