@@ -147,7 +147,7 @@ impl<V: Variant> PertAdaptive<V> {
     fn view(&self, now: Time) -> View {
         View {
             now,
-            srtt: self.rest.queueing.delay().smoothed(),
+            srtt: self.rest.queueing.trip(),
             q: self.rest.queueing.now(),
             qm: self.rest.queueing.greatest(),
             window: self.window.packets,

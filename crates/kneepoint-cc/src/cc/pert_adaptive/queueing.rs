@@ -54,6 +54,8 @@ pub struct Queueing {
     rounds: Option<Rounds>,
     thresholds: aggression::Params,
     delay: Delay,
+    /// Of round trips, where `delay` is of one way: clocks that differ make that no time to wait for.
+    trips: Option<Delay>,
     latest: Span,
     /// Of the samples, in nanoseconds.
     peak: Greatest,
@@ -74,6 +76,7 @@ impl Queueing {
             curve: curve(params, thresholds, thresholds.t2),
             probability: 0.0,
             params: params.clone(),
+            trips: (small.signal == Signal::OneWay).then(|| Delay::new(params.history)),
             signal: small.signal,
             memory_rtts: small.memory_rtts,
             rounds: small.rounds.then(Rounds::new),
@@ -84,6 +87,9 @@ impl Queueing {
     /// Takes in the sample of an acknowledgement at a window of so many packets; false where it has none.
     #[inline]
     pub fn hear(&mut self, ack: &Ack, window: f64) -> bool {
+        if let (Some(trips), Some(rtt)) = (&mut self.trips, ack.rtt) {
+            trips.observe(rtt);
+        }
         let Some(sample) = self.signal.sample(ack) else { return false };
         if self.rounds.is_some() {
             self.hear_rounds(ack, sample);
@@ -150,6 +156,12 @@ impl Queueing {
     /// The smoothed delay and the least.
     pub fn delay(&self) -> &Delay {
         &self.delay
+    }
+
+    /// The smoothed round-trip time.
+    #[inline]
+    pub fn trip(&self) -> Span {
+        self.trips.as_ref().unwrap_or(&self.delay).smoothed()
     }
 
     /// q: of the average.
@@ -297,10 +309,11 @@ mod tests {
     }
 
     #[test]
-    fn nothing_heard_changes_nothing() {
+    fn without_a_one_way_delay_nothing_is_heard_but_the_round_trip_that_steps_wait_for() {
         let small = Small { signal: Signal::OneWay, ..Thesis::small(&Default::default()) };
         let mut queueing = Queueing::new(&Params::default(), &aggression::Params::default(), &small);
         assert!(!queueing.hear(&ack(Time::ZERO, Span::from_millis(60)), 10.0));
         assert_eq!((queueing.now(), queueing.beta()), (Span::ZERO, 0.0));
+        assert_eq!((queueing.delay().smoothed(), queueing.trip()), (Span::ZERO, Span::from_millis(60)));
     }
 }
