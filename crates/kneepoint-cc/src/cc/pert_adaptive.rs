@@ -18,51 +18,42 @@
 //! p, p' = 1 / weighted mean of the packets between the last eight losses, early responses
 //! ```
 //!
-//! `W` window, `S` slow-start threshold: packets; `α` packets per round trip; `q qm t1 t2`: time; `p` losses and `p'`
-//! early responses per packet.
+//! `W` window, `S` slow-start threshold: packets; `α` packets per round trip; `q qm t1 t2`: time; `p` losses, `p'` early responses per packet.
 //!
-//! Observable state: `mode` (0 high-speed, 1 safe, 2 compete), `alpha_packets` α,
-//! `target_alpha_packets` the growth that Figure 2 has at this delay, `loss_rate` p and `early_response_rate` p' per
-//! packet, `queueing_delay_ms` q, `max_queueing_delay_ms` qm, `beta`, `probability` of an early response now,
-//! `early_responses` and `probes` so far, and the delays that q is made of.
+//! Observable state: `mode` (0 high-speed, 1 safe, 2 compete), `alpha_packets` α, `target_alpha_packets` the growth that Figure 2 has at this delay,
+//! `loss_rate` p and `early_response_rate` p' per packet, `queueing_delay_ms` q, `max_queueing_delay_ms` qm, `beta`, `probability` of an early
+//! response now, `early_responses` and `probes` so far, and the delays that q is made of.
 //!
 //! Readings, each a parameter where an experiment could want the other:
-//! * Sizes of steps and the first α are not in the thesis. Steps of 0.5, 0.1 and 0.9 are those of a port of the authors'
-//!   code to ns-3, α = 1 is the thesis's "default of 1"; the port starts at 32.
-//! * The port lets a step act as in safe mode unless the mode held for a window of acknowledgements (`hold`); the thesis
-//!   has no such rule.
-//! * Compete mode begins at 0.5 qm, and has all of its target at 0.65 qm. The video paper (Wang, Reddy 2011) has one
-//!   threshold, 0.65 qm: `compete=0.65`. It has α = 1 at once in safe mode: `safe_factor=0`.
-//! * In safe mode α falls to one, as chapter III says and the port does. Figure 2 has a curve from t1 to t2 instead:
-//!   `safe_target=curve`.
+//! * Sizes of steps and the first α are not in the thesis. Steps of 0.5, 0.1 and 0.9 are those of a port of the authors' code to ns-3, α = 1 is the
+//!   thesis's "default of 1"; the port starts at 32.
+//! * The port lets a step act as in safe mode unless the mode held for a window of acknowledgements (`hold`); the thesis has no such rule.
+//! * Compete mode begins at 0.5 qm, and has all of its target at 0.65 qm. The video paper (Wang, Reddy 2011) has one threshold, 0.65 qm:
+//!   `compete=0.65`. It has α = 1 at once in safe mode: `safe_factor=0`.
+//! * In safe mode α falls to one, as chapter III says and the port does. Figure 2 has a curve from t1 to t2 instead: `safe_target=curve`.
 //! * Before the first loss 1 + p'/p is infinite: the target is αmax. A fresh flow, whose qm is 10 ms, has no safe mode.
 //! * Above its target in compete mode α falls to it at once, as in the port.
-//! * Chapter III changes β for early responses; chapter VI.I and the port for losses, too (`loss_beta`). Without, a loss
-//!   takes `loss_decrease`. A timeout sets S as a loss does, and W to one.
+//! * Chapter III changes β for early responses; chapter VI.I and the port for losses, too (`loss_beta`). Without, a loss takes `loss_decrease`. A
+//!   timeout sets S as a loss does, and W to one.
 //! * β follows the average, not the sample, as "the estimated queuing delay" has it.
-//! * The last end of the curve is never below 2 t2, the port's maximum. The thesis has 0.65 qm alone, which lies before t2
-//!   below 15 ms of qm; `third_floor=1` is as near to it as a curve can be.
+//! * The last end of the curve is never below 2 t2, the port's maximum. The thesis has 0.65 qm alone, which lies before t2 below 15 ms of qm;
+//!   `third_floor=1` is as near to it as a curve can be.
 //! * Thesis and video paper write W + α/W per acknowledgement and W + α per round trip: the same.
 //! * Ageing is described for losses, and "p and p'" are updated periodically: both age (`early_rate_ages`).
 //! * A loss event is an episode of repair, or a timeout outside one; an episode lasts until all is acknowledged that was
 //!   outstanding when its loss was found. Packets count as they are acknowledged.
 //! * What an early response leaves, and whether its acknowledgement grows the window, decide below two packets: `pert-small` has other rules there.
 //! * qm is that of the samples; the thesis has "maximum observed queuing delay", which may be that of the average (`greatest_of`).
-//! * Once per round trip, no early response in slow start, losses count as responses: as `pert` reads the
-//!   paper before. α adapts in slow start, too, and is not used there.
+//! * Once per round trip, no early response in slow start, losses count as responses: as `pert` reads the paper before. α adapts in slow start, too, unused.
 //!
 //! Beyond the thesis, and off by default:
-//! * `probe`: when TCP has left, PERTs keep the queue full for one another. So they stand still together now and then
-//!   and see whether others fill it: [`probe`]. Every 10 s ends it within half a minute, and costs some of
-//!   the share beside flows that do fill it.
-//! * `forget`: qm is that of late. It helps neither there, where the queue stays full, nor where PERTs are alone: what
-//!   they keep is then half of the greatest that they remember, and they compete.
-//! * `friendly`: a router that drops early keeps q below t1, and PERT takes the link for an empty one. Reno's window is
-//!   √(3/2 · packets between two losses); while PERT's is more than `friendly` times that, there is no high-speed
-//!   mode, and a loss takes off `loss_decrease`. 1 is as friendly as Reno; losses of the channel then count, too.
-//! * `memory_rtts`: 100 acknowledgements are many round trips of a small window. The weight of a sample that
-//!   acknowledges n packets is 1 - exp(-n / (m W)), a time constant of m round trips; where m W is a dozen packets the
-//!   average is noise.
+//! * `probe`: when TCP has left, PERTs keep the queue full for one another. So they stand still together now and then and see whether others fill it:
+//!   [`probe`]. Every 10 s ends it within half a minute, and costs some of the share beside flows that do fill it.
+//! * `forget`: qm is that of late. It helps neither there, where the queue stays full, nor where PERTs are alone, who then compete with what they keep.
+//! * `friendly`: a router that drops early keeps q below t1, and PERT takes the link for an empty one. Reno's window is √(3/2 · packets between two
+//!   losses); while PERT's is more than `friendly` times that, there is no high-speed mode, and a loss takes off `loss_decrease`. 1 is as friendly as
+//!   Reno; losses of the channel then count, too.
+//! * `memory_rtts`: a sample that acknowledges n packets has the weight 1 - exp(-n / (m W)); where m W is a dozen packets the average is noise.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;

@@ -49,8 +49,8 @@ pub type PertSmall = PertAdaptive<Remedy>;
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::Trace;
     use super::super::pert_adaptive::Thesis;
+    use super::super::tests::Trace;
     use super::super::{Controller, Start};
     use super::*;
     use crate::units::Span;

@@ -61,7 +61,13 @@ macro_rules! rules {
                 pub(super) fn small(&self) -> Small {
                     let Params { min_window, min_threshold, grow_on_response: grows, .. } = *self;
                     let Params { memory_rtts, rounds, signal, compete_step, .. } = *self;
-                    Small { cut: Cut { min_window, min_threshold, grows }, memory_rtts, rounds, signal, compete_step }
+                    Small {
+                        cut: Cut { min_window, min_threshold, grows },
+                        memory_rtts,
+                        rounds,
+                        signal,
+                        compete_step,
+                    }
                 }
             }
         }
