@@ -22,7 +22,7 @@ MISSING = $(shell [ "$$(uname)" = Linux ] || echo Linux; command -v clang > /dev
   pkg-config --exists libelf zlib 2> /dev/null || echo libelf-dev zlib1g-dev pkg-config)
 BPF = $(if $(MISSING),,--features kneepoint-cli/bpf)
 
-.PHONY: wheel test-python test-notebooks test-pages help run build install test check fmt reproduce web characterize bench memory dist portable dist-check ratchet validate fuzz torture wasm docs clean cargo tools linux run-live run-live-all run-live-video validate-linux validate-linux-virtual validate-uml stress-kernel test-kernels
+.PHONY: wheel test-python test-notebooks test-pages help run build install test check fmt reproduce web characterize bench memory dist portable dist-check ratchet validate fuzz torture wasm docs clean cargo tools linux run-live run-live-all run-live-video validate-linux validate-linux-virtual validate-uml validate-streams readings stress-kernel test-kernels
 
 help: ## list the targets
 	@echo "make TARGET, where TARGET is one of"
@@ -118,6 +118,15 @@ ratchet: cargo ## instructions per packet and per acknowledgement against crates
 
 validate: cargo ## compare with ns-2's results, also live if ns-2 is installed; writes docs/validation.md
 	$(CARGO) run --release --locked -p xtask -- validate --live $(ARGS)
+	python3 validation/ns2-adaptive/rows.py --page
+
+validate-streams: $(BUILD) ## live streams of ours beside recorded rows of ns-2 (two minutes); renews the last section of docs/validation.md
+	$(KNEE) reproduce validation/ns2-adaptive/rows.toml --alternatives false --out $(OUT)/streams
+	python3 validation/ns2-adaptive/rows.py --ours $(OUT)/streams/data/*.csv > validation/ns2-adaptive/ours.csv
+	python3 validation/ns2-adaptive/rows.py --page
+
+readings: $(BUILD) ## every joint reading of the two publications on adaptive PERT, by shortened runs: renews the table of docs/adaptive-pert.md
+	KNEE=$(KNEE) scripts/readings.py
 
 fuzz: cargo ## a million mutated scenarios, thousands of command lines and networks (CASES=1000000)
 	KNEE_FUZZ_CASES=$(or $(CASES),1000000) $(CARGO) test --release --locked -p kneepoint --test laboratory -- scenario_fuzz:: scenario_schema::

@@ -9,6 +9,7 @@
 #include "cc/pert.h"
 #include "cc/pert_adaptive.h"
 #include "cc/pert_pi.h"
+#include "cc/pert_small.h"
 #include "cc/ratcp.h"
 
 struct parameter {
@@ -62,9 +63,10 @@ struct algorithm {
 		name##_tell(it, set, record); \
 	}
 
-#define ALGORITHM(name, advise) { \
-	#name, name##_list, COUNT(name##_list), sizeof(struct name), sizeof(struct name##_parameters), name##_open_native, \
-	name##_acknowledge, name##_loss_native, name##_timeout_native, advise, name##_window_native, name##_tell_native }
+#define VARIANT(name, of, advise) { \
+	#name, name##_list, COUNT(name##_list), sizeof(struct of), sizeof(struct of##_parameters), of##_open_native, \
+	of##_acknowledge, of##_loss_native, of##_timeout_native, advise, of##_window_native, of##_tell_native }
+#define ALGORITHM(name, advise) VARIANT(name, name, advise)
 
 #define STRUCT struct pert_parameters
 static const struct parameter pert_list[] = { PERT_OWN_PARAMETERS(ROW) RESPONDING_PARAMETERS(RESPONDING_ROW) };
@@ -74,6 +76,7 @@ static const struct parameter pert_pi_list[] = { PERT_PI_OWN_PARAMETERS(ROW) RES
 #undef STRUCT
 #define STRUCT struct pert_adaptive_parameters
 static const struct parameter pert_adaptive_list[] = { PERT_ADAPTIVE_PARAMETERS(ROW) };
+static const struct parameter pert_small_list[] = { PERT_SMALL_PARAMETERS(ROW) };
 #undef STRUCT
 #define STRUCT struct ratcp_parameters
 static const struct parameter ratcp_list[] = { RATCP_PARAMETERS(ROW) };
@@ -93,6 +96,7 @@ const struct algorithm knee_algorithms[] = {
 	ALGORITHM(pert, 0),
 	ALGORITHM(pert_pi, 0),
 	ALGORITHM(pert_adaptive, 0),
+	VARIANT(pert_small, pert_adaptive, 0),
 	ALGORITHM(ratcp, ratcp_advise),
 };
 const u64 knee_algorithm_count = COUNT(knee_algorithms);

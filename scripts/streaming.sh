@@ -17,7 +17,7 @@ for file in experiments/video/fig*.toml experiments/beyond/video.toml; do
     # Figure 2 has no video, and its length is affordable.
     case $file in */fig2.toml) cp "$file" "$name"; continue ;; esac
     sed -e "s/^duration = .*/duration = \"$duration\"/; s/^measure = .*/measure = \"0s..$duration\"/; s/^seeds = [0-9]*0\$/seeds = $seeds/" \
-        -e "/^\[experiment\]/,/^\[run\]/s/^source = \"\(.*\)\"/source = \"\1; here runs of $duration and $seeds seeds\"/" "$file" > "$name"
+        -e "/^\[experiment\]/,/^\[run\]/s/^source = \"\(.*\)\"/source = \"\1; here runs of $duration and $seeds seeds, whose shares of streams are upper bounds: over PERT 0.97 at 11 s in 400 s were 0.38 in 7000 s\"/" "$file" > "$name"
 done
 "$knee" reproduce "$out"/experiments/beyond/*.toml "$out"/experiments/video/fig*.toml --out "$out/report" "${@:3}"
 mkdir -p docs/figures

@@ -19,7 +19,8 @@ struct delay {
 	u64 least;     /* ns; zero before the first sample */
 };
 
-INLINE void delay_observe(struct delay *delay, u64 rtt, fixed history)
+/* A sample with a weight of its own. */
+INLINE void delay_take(struct delay *delay, u64 rtt, fixed weight)
 {
 	u64 sample = rtt << AVERAGE_BITS;
 
@@ -29,10 +30,15 @@ INLINE void delay_observe(struct delay *delay, u64 rtt, fixed history)
 		return;
 	}
 	if (sample >= delay->smoothed)
-		delay->smoothed += product(sample - delay->smoothed, ONE - history);
+		delay->smoothed += product(sample - delay->smoothed, weight);
 	else
-		delay->smoothed -= product(delay->smoothed - sample, ONE - history);
+		delay->smoothed -= product(delay->smoothed - sample, weight);
 	delay->least = LESSER(delay->least, rtt);
+}
+
+INLINE void delay_observe(struct delay *delay, u64 rtt, fixed history)
+{
+	delay_take(delay, rtt, ONE - history);
 }
 
 INLINE u64 srtt(const struct delay *delay)

@@ -15,8 +15,8 @@
  *   p, p' = 1 / weighted mean of the packets between the last eight losses, early responses
  *
  * Parameters, their defaults and the readings of the thesis are those of the laboratory's `pert-adaptive`. Departures from it: fixed point (the
- * window agrees to 1e-6 of itself), no one-way delays (`signal`), no curve in safe mode (`safe_target`), and nothing that is
- * beyond the thesis (`probe`, `forget`, `friendly`, `memory_rtts`).
+ * window agrees to 1e-6 of itself), no one-way delays (`signal`), no curve in safe mode (`safe_target`), the greatest delay that of samples
+ * (`greatest_of`), and of what is beyond the thesis no `probe`, `forget`, `friendly`.
  */
 #ifndef KNEE_PERT_ADAPTIVE_H
 #define KNEE_PERT_ADAPTIVE_H
@@ -26,11 +26,13 @@
 #include "cc/delay.h"
 #include "cc/early.h"
 #include "cc/event_rate.h"
+#include "cc/rounds.h"
 #include "cc/window.h"
 #include "lib/parameters.h"
 #include "lib/telemetry.h"
 
-#define PERT_ADAPTIVE_PARAMETERS(P) \
+/* What variants share, and the rules in which they differ. */
+#define PERT_ADAPTIVE_LIST(P, window, threshold, grows, rtts, one_a_round, step) \
 	P(span_ns, t1, 5000000) \
 	P(span_ns, t2, 10000000) \
 	P(fixed, pmax, FIXED(0.05)) \
@@ -41,7 +43,7 @@
 	P(fixed, initial_alpha, ONE) \
 	P(fixed, alpha_max, 32 * ONE) \
 	P(fixed, high_speed_step, FIXED(0.5)) \
-	P(fixed, compete_step, FIXED(0.1)) \
+	P(fixed, compete_step, step) \
 	P(fixed, safe_factor, FIXED(0.9)) \
 	P(fixed, step_rtts, 5 * ONE) \
 	P(flag, hold, 0) \
@@ -50,8 +52,13 @@
 	P(fixed, loss_decrease, FIXED(0.5)) \
 	P(flag, early_rate_ages, 1) \
 	P(flag, early_in_slow_start, 0) \
-	P(fixed, min_window, ONE)
+	P(fixed, min_window, window) \
+	P(fixed, min_threshold, threshold) \
+	P(flag, grow_on_response, grows) \
+	P(fixed, memory_rtts, rtts) \
+	P(flag, rounds, one_a_round)
 
+#define PERT_ADAPTIVE_PARAMETERS(P) PERT_ADAPTIVE_LIST(P, ONE, 2 * ONE, 0, 0, 0, FIXED(0.1))
 #define PERT_ADAPTIVE_VALUES { PERT_ADAPTIVE_PARAMETERS(COPY) }
 
 PARAMETERS(pert_adaptive, PERT_ADAPTIVE_PARAMETERS);
@@ -62,12 +69,15 @@ struct pert_adaptive {
 	struct window window;
 	struct delay delay;
 	struct early early;
+	struct round round;
 	struct event_rate losses, responses;
 	u64 peak;        /* the greatest round-trip time, ns */
 	u64 greatest;    /* qm, ns */
 	fixed probability;
 	fixed alpha;
 	u64 stepped;     /* when alpha took its last step; zero before the first acknowledgement */
+	u32 repair;      /* the episode of repair lasts until all below it is acknowledged */
+	flag repairing;
 	u32 held[2];     /* acknowledgements in high-speed and in compete mode since then, or since safe mode */
 	u8 mode;
 };
@@ -163,30 +173,45 @@ INLINE struct window *pert_adaptive_window(struct pert_adaptive *it)
 	return &it->window;
 }
 
-INLINE flag pert_adaptive_sample(struct pert_adaptive *it, const struct pert_adaptive_parameters *set, const struct ack *ack)
+/* The average takes in a sample of so many packets' weight, and what follows from it is computed. */
+INLINE void learn(struct pert_adaptive *it, const struct pert_adaptive_parameters *set, u64 rtt, fixed packets)
 {
 	u64 q, certain;
+	fixed weight = ONE - set->history;
 
-	early_hear(&it->early, ack, set->loss_counts);
-	it->losses.open += ack->acked;
-	it->responses.open += ack->acked;
-	if (!ack->rtt)
-		return 0;
-	delay_observe(&it->delay, ack->rtt, set->history);
-	it->peak = GREATER(it->peak, ack->rtt);
+	if (set->memory_rtts)
+		weight = gone(quotient(packets, product(set->rounds ? ONE : it->window.packets, set->memory_rtts)));
+	delay_take(&it->delay, rtt, weight);
+	it->peak = GREATER(it->peak, rtt);
 	it->greatest = GREATER(it->peak - it->delay.least, set->t2);
 	q = queueing(&it->delay);
 	certain = GREATER(product(it->greatest, set->full_compete), product(set->t2, set->third_floor));
 	it->probability = curve(q, set->t1, set->t2, certain, set->pmax);
-	look(it, set, ack->now, q);
+}
+
+/* Whether the sender responds early, and the acknowledgement is not to grow the window. */
+INLINE flag pert_adaptive_sample(struct pert_adaptive *it, const struct pert_adaptive_parameters *set, const struct ack *ack)
+{
+	early_hear(&it->early, ack, set->loss_counts);
+	if (reaches(ack->una, it->repair))
+		it->repairing = 0;
+	it->losses.open += ack->acked;
+	it->responses.open += ack->acked;
+	if (!ack->rtt)
+		return 0;
+	if (!set->rounds)
+		learn(it, set, ack->rtt, (fixed)GREATER(ack->acked, 1) << 32);
+	else if (round_over(&it->round, ack))
+		learn(it, set, it->round.least, ONE);
+	look(it, set, ack->now, queueing(&it->delay));
 	if (!early_allowed(&it->early, ack, set->once_per_round_trip, set->early_in_slow_start, slow_start(&it->window)) ||
 	    ack->random >= it->probability)
 		return 0;
 	it->window.packets = GREATER(product(it->window.packets, ONE - decrease(it)), set->min_window);
-	it->window.ssthresh = GREATER(it->window.packets, FLOOR_AFTER_LOSS);
+	it->window.ssthresh = GREATER(it->window.packets, set->min_threshold);
 	early_responded(&it->early, ack->next);
 	event_happen(&it->responses);
-	return 1;
+	return !set->grow_on_response;
 }
 
 INLINE void pert_adaptive_grow(struct pert_adaptive *it, const struct pert_adaptive_parameters *set, fixed credit)
@@ -203,6 +228,11 @@ INLINE void pert_adaptive_loss(struct pert_adaptive *it, const struct pert_adapt
 			       fixed flight)
 {
 	event_happen(&it->losses);
+	/* A mark has nothing to repair. */
+	if (ack->una != ack->next) {
+		it->repair = ack->next;
+		it->repairing = 1;
+	}
 	window_reduce(&it->window, product(flight, kept_after_loss(it, set)));
 	early_lost(&it->early, ack->next, set->loss_counts);
 }
@@ -210,8 +240,10 @@ INLINE void pert_adaptive_loss(struct pert_adaptive *it, const struct pert_adapt
 INLINE void pert_adaptive_timeout(struct pert_adaptive *it, const struct pert_adaptive_parameters *set, const struct ack *ack,
 				  fixed flight, flag reported)
 {
-	if (!reported)
+	if (!reported && !it->repairing)
 		event_happen(&it->losses);
+	it->repair = ack->next;
+	it->repairing = 1;
 	window_restart(&it->window, product(flight, kept_after_loss(it, set)), reported);
 	early_lost(&it->early, ack->next, set->loss_counts);
 }

@@ -165,7 +165,7 @@ impl Illinois {
         if self.window.slow_start() {
             self.window.start(ack);
         } else if ack.credit > 0.0 {
-            let counted = counted + ack.acked;
+            let counted = counted.saturating_add(ack.acked);
             let windows = libm::floor(libm::floor(f64::from(counted) * self.alpha) / self.window.packets);
             self.window.packets += windows;
             self.counted = Some(if windows > 0.0 { 0 } else { counted });

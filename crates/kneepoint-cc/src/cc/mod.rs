@@ -30,7 +30,7 @@ use crate::units::{PacketRate, Span, Time};
 
 pub use external::External;
 pub use signals::{Ack, Advice, Advised, Cause, Ecn, Loss, Resize, Sizes, Timeout};
-pub use startup::SlowStart;
+pub use startup::{Crossing, SlowStart};
 
 crate::choice! {
     /// Whose version of a controller runs where Linux's differs from its publication.
@@ -49,8 +49,13 @@ pub struct Start {
     pub initial_window: f64,
     /// The slow-start threshold of a fresh connection in packets; infinite unless an experiment sets it.
     pub initial_ssthresh: f64,
+    /// The most that the receiver has room for, in packets: more of a window is not in use. Infinite where reductions act on all of
+    /// the window, as Linux's do.
+    pub room: f64,
     /// How the window grows below the threshold.
     pub slow_start: SlowStart,
+    /// What an acknowledgement is worth beyond the threshold.
+    pub crossing: Crossing,
     /// Whose version of the controller runs.
     pub version: Version,
 }
@@ -61,7 +66,9 @@ impl Start {
         Start {
             initial_window: packets,
             initial_ssthresh: f64::INFINITY,
+            room: f64::INFINITY,
             slow_start: SlowStart::Own,
+            crossing: Crossing::Carried,
             version: Version::Published,
         }
     }
@@ -191,6 +198,7 @@ crate::registry! {
         response/pie::PertPie as "pert-pie",
         response/codel::PertCoDel as "pert-codel",
         pert_adaptive::PertAdaptive as "pert-adaptive",
+        pert_small::PertSmall as "pert-small",
         cubic::Cubic,
         vegas::Vegas,
         illinois::Illinois,

@@ -29,15 +29,17 @@
 //! * Round trips contain the queues that acknowledgements meet. §7 names one-way delays as the remedy: `signal=one-way`
 //!   takes the receiver's clock less the sender's, as timestamps tell both; the difference of the clocks cancels in q.
 //!   Clocks that drift apart are not corrected. Without timestamps there is no early response.
-//! * The window after an early response is at least one packet (`min_window`), the threshold two.
+//! * The window after an early response is at least one packet (`min_window`), the threshold two as after a loss (`min_threshold`). Of a window beyond the
+//!   receiver's room the response leaves its part of the room: what is more is not in use.
+//! * The acknowledgement that responds does not grow the window (`grow_on_response`), on which the paper is silent.
 
 use alloc::vec::Vec;
 
 use super::delay::{Delay, Signal};
-use super::early::{self, Early};
+use super::early::{self, Cut, Early};
 use super::response::Response;
 use super::response::red::Red;
-use super::window::{FLOOR_AFTER_LOSS, InLinux, Window};
+use super::window::{InLinux, Window};
 use super::{Ack, Control, Controller, Loss, Sizes, Start, Timeout};
 use crate::rng::Rng;
 
@@ -60,6 +62,10 @@ crate::settings! {
         early_in_slow_start: bool = R::IN_SLOW_START;
         /// The least window after an early response, in packets.
         min_window: f64 = 1.0, 1.0..=100.0;
+        /// The least slow-start threshold after an early response, in packets; at 1 the threshold is the window.
+        min_threshold: f64 = 2.0, 1.0..=100.0;
+        /// The acknowledgement that responds also grows the window, from what the response leaves.
+        grow_on_response: bool = false;
     }
 }
 
@@ -74,32 +80,24 @@ pub struct Pert<R = Red> {
     increase: f64,
     decrease: f64,
     loss_decrease: f64,
-    min_window: f64,
     signal: Signal,
-}
-
-impl<R: Response> Pert<R> {
-    fn respond_early(&mut self, ack: &Ack) {
-        self.window.packets = (self.window.packets * (1.0 - self.decrease)).max(self.min_window);
-        self.window.ssthresh = self.window.packets.max(FLOOR_AFTER_LOSS);
-        self.early.responded(ack.next);
-    }
 }
 
 impl<R: Response> Controller for Pert<R> {
     type Params = Params<R>;
 
     fn new(params: Self::Params, start: Start) -> Self {
+        let Params { min_window, min_threshold, grow_on_response: grows, .. } = params;
+        let cut = Cut { min_window, min_threshold, grows };
         Pert {
             window: Window::new(start, InLinux::Fractions),
             delay: Delay::new(params.history),
             response: R::new(&params.response),
             probability: 0.0,
-            early: Early::new(&params.early, params.early_in_slow_start),
+            early: Early::new(&params.early, cut, params.early_in_slow_start, &start),
             increase: params.increase,
             decrease: params.decrease,
             loss_decrease: params.loss_decrease,
-            min_window: params.min_window,
             signal: params.signal,
         }
     }
@@ -113,8 +111,10 @@ impl<R: Response> Controller for Pert<R> {
             }
             // Without a probability nothing is drawn, so that an idle path costs no random numbers.
             let allowed = self.probability > 0.0 && self.early.allowed(ack, self.window.slow_start());
-            if allowed && rng.chance(self.probability) {
-                self.respond_early(ack);
+            if allowed
+                && rng.chance(self.probability)
+                && !self.early.respond(&mut self.window, 1.0 - self.decrease, ack.next)
+            {
                 return;
             }
         }

@@ -18,48 +18,42 @@
 //! p, p' = 1 / weighted mean of the packets between the last eight losses, early responses
 //! ```
 //!
-//! `W` window, `S` slow-start threshold: packets; `α` packets per round trip; `q qm t1 t2`: time; `p` losses and `p'`
-//! early responses per packet.
+//! `W` window, `S` slow-start threshold: packets; `α` packets per round trip; `q qm t1 t2`: time; `p` losses, `p'` early responses per packet.
 //!
-//! Observable state: `mode` (0 high-speed, 1 safe, 2 compete), `alpha_packets` α,
-//! `target_alpha_packets` the growth that Figure 2 has at this delay, `loss_rate` p and `early_response_rate` p' per
-//! packet, `queueing_delay_ms` q, `max_queueing_delay_ms` qm, `beta`, `probability` of an early response now,
-//! `early_responses` and `probes` so far, and the delays that q is made of.
+//! Observable state: `mode` (0 high-speed, 1 safe, 2 compete), `alpha_packets` α, `target_alpha_packets` the growth that Figure 2 has at this delay,
+//! `loss_rate` p and `early_response_rate` p' per packet, `queueing_delay_ms` q, `max_queueing_delay_ms` qm, `beta`, `probability` of an early
+//! response now, `early_responses` and `probes` so far, and the delays that q is made of.
 //!
 //! Readings, each a parameter where an experiment could want the other:
-//! * Sizes of steps and the first α are not in the thesis. Steps of 0.5, 0.1 and 0.9 are those of a port of the authors'
-//!   code to ns-3, α = 1 is the thesis's "default of 1"; the port starts at 32.
-//! * The port lets a step act as in safe mode unless the mode held for a window of acknowledgements (`hold`); the thesis
-//!   has no such rule.
-//! * Compete mode begins at 0.5 qm, and has all of its target at 0.65 qm. The video paper (Wang, Reddy 2011) has one
-//!   threshold, 0.65 qm: `compete=0.65`. It has α = 1 at once in safe mode: `safe_factor=0`.
-//! * In safe mode α falls to one, as chapter III says and the port does. Figure 2 has a curve from t1 to t2 instead:
-//!   `safe_target=curve`.
+//! * Sizes of steps and the first α are not in the thesis. Steps of 0.5, 0.1 and 0.9 are those of a port of the authors' code to ns-3, α = 1 is the
+//!   thesis's "default of 1"; the port starts at 32.
+//! * The port lets a step act as in safe mode unless the mode held for a window of acknowledgements (`hold`); the thesis has no such rule.
+//! * Compete mode begins at 0.5 qm, and has all of its target at 0.65 qm. The video paper (Wang, Reddy 2011) has one threshold, 0.65 qm:
+//!   `compete=0.65`. It has α = 1 at once in safe mode: `safe_factor=0`.
+//! * In safe mode α falls to one, as chapter III says and the port does. Figure 2 has a curve from t1 to t2 instead: `safe_target=curve`.
 //! * Before the first loss 1 + p'/p is infinite: the target is αmax. A fresh flow, whose qm is 10 ms, has no safe mode.
 //! * Above its target in compete mode α falls to it at once, as in the port.
-//! * Chapter III changes β for early responses; chapter VI.I and the port for losses, too (`loss_beta`). Without, a loss
-//!   takes `loss_decrease`. A timeout sets S as a loss does, and W to one.
+//! * Chapter III changes β for early responses; chapter VI.I and the port for losses, too (`loss_beta`). Without, a loss takes `loss_decrease`. A
+//!   timeout sets S as a loss does, and W to one.
 //! * β follows the average, not the sample, as "the estimated queuing delay" has it.
-//! * The last end of the curve is never below 2 t2, the port's maximum. The thesis has 0.65 qm alone, which lies before t2
-//!   below 15 ms of qm; `third_floor=1` is as near to it as a curve can be.
+//! * The last end of the curve is never below 2 t2, the port's maximum. The thesis has 0.65 qm alone, which lies before t2 below 15 ms of qm;
+//!   `third_floor=1` is as near to it as a curve can be.
 //! * Thesis and video paper write W + α/W per acknowledgement and W + α per round trip: the same.
 //! * Ageing is described for losses, and "p and p'" are updated periodically: both age (`early_rate_ages`).
-//! * A loss event is an episode of repair, or a timeout outside one; packets count as they are acknowledged.
-//! * Once per round trip, no early response in slow start, losses count as responses: as `pert` reads the
-//!   paper before. α adapts in slow start, too, and is not used there.
+//! * A loss event is an episode of repair, or a timeout outside one; an episode lasts until all is acknowledged that was
+//!   outstanding when its loss was found. Packets count as they are acknowledged.
+//! * What an early response leaves, and whether its acknowledgement grows the window, decide below two packets: `pert-small` has other rules there.
+//! * qm is that of the samples; the thesis has "maximum observed queuing delay", which may be that of the average (`greatest_of`).
+//! * Once per round trip, no early response in slow start, losses count as responses: as `pert` reads the paper before. α adapts in slow start, too, unused.
 //!
 //! Beyond the thesis, and off by default:
-//! * `probe`: when TCP has left, PERTs keep the queue full for one another. So they stand still together now and then
-//!   and see whether others fill it: [`probe`]. Every 10 s ends it within half a minute, and costs some of
-//!   the share beside flows that do fill it.
-//! * `forget`: qm is that of late. It helps neither there, where the queue stays full, nor where PERTs are alone: what
-//!   they keep is then half of the greatest that they remember, and they compete.
-//! * `friendly`: a router that drops early keeps q below t1, and PERT takes the link for an empty one. Reno's window is
-//!   √(3/2 · packets between two losses); while PERT's is more than `friendly` times that, there is no high-speed
-//!   mode, and a loss takes off `loss_decrease`. 1 is as friendly as Reno; losses of the channel then count, too.
-//! * `memory_rtts`: 100 acknowledgements are many round trips of a small window. The weight of a sample that
-//!   acknowledges n packets is 1 - exp(-n / (m W)), a time constant of m round trips; where m W is a dozen packets the
-//!   average is noise.
+//! * `probe`: when TCP has left, PERTs keep the queue full for one another. So they stand still together now and then and see whether others fill it:
+//!   [`probe`]. Every 10 s ends it within half a minute, and costs some of the share beside flows that do fill it.
+//! * `forget`: qm is that of late. It helps neither there, where the queue stays full, nor where PERTs are alone, who then compete with what they keep.
+//! * `friendly`: a router that drops early keeps q below t1, and PERT takes the link for an empty one. Reno's window is √(3/2 · packets between two
+//!   losses); while PERT's is more than `friendly` times that, there is no high-speed mode, and a loss takes off `loss_decrease`. 1 is as friendly as
+//!   Reno; losses of the channel then count, too.
+//! * `memory_rtts`: a sample that acknowledges n packets has the weight 1 - exp(-n / (m W)); where m W is a dozen packets the average is noise.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -68,20 +62,23 @@ mod aggression;
 mod event_rate;
 mod probe;
 mod queueing;
+pub mod small;
 
 use self::aggression::{Aggression, Mode, View};
 use self::event_rate::EventRate;
 use self::probe::{Order, Probe, Signs};
 use self::queueing::Queueing;
+use self::small::{Small, Variant, rules};
 use super::early::{self, Early};
-use super::window::{FLOOR_AFTER_LOSS, InLinux, Window};
+use super::window::{InLinux, Window};
 use super::{Ack, Control, Controller, Loss, Sizes, Start, Timeout};
 use crate::rng::Rng;
 use crate::units::{Span, Time};
 
 crate::settings! {
     /// Adaptive PERT's parameters.
-    pub struct Params {
+    pub struct Params<V: Variant> {
+        ..variant: V::Params;
         ..aggression: aggression::Params;
         ..early: early::Params;
         ..queueing: queueing::Params;
@@ -94,43 +91,59 @@ crate::settings! {
         early_rate_ages: bool = true;
         /// Respond early in slow start too; the response ends it.
         early_in_slow_start: bool = false;
-        /// The least window after an early response, in packets.
-        min_window: f64 = 1.0, 1.0..=100.0;
         /// Beyond the thesis: the link is not empty, and a loss takes off `loss_decrease`, while the window is more than
         /// this many times what Reno has at the same loss rate; 0 asks nothing of losses.
         friendly: f64 = 0.0, 0.0..=1000.0;
     }
 }
 
+/// The thesis's rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Thesis;
+
+rules!(thesis: 1.0, 2.0, false, 0.0, false, RoundTrip, 0.1);
+
+impl Variant for Thesis {
+    type Params = thesis::Params;
+
+    fn small(params: &thesis::Params) -> Small {
+        params.small()
+    }
+}
+
 /// An adaptive PERT controller.
 #[derive(Clone, Debug)]
-pub struct PertAdaptive {
+pub struct PertAdaptive<V: Variant = Thesis> {
     window: Window,
     early: Early,
     aggression: Aggression,
     /// The large part of the state.
-    rest: Box<Rest>,
+    rest: Box<Rest<V>>,
 }
 
 #[derive(Clone, Debug)]
-struct Rest {
-    params: Params,
+struct Rest<V: Variant> {
+    params: Params<V>,
+    compete_step: f64,
     queueing: Queueing,
     losses: EventRate,
+    /// The episode of repair lasts until all below this packet is acknowledged; zero outside one.
+    repair: u64,
     early_responses: EventRate,
     /// None where it never probes.
     probe: Option<Probe>,
 }
 
-impl PertAdaptive {
+impl<V: Variant> PertAdaptive<V> {
     fn view(&self, now: Time) -> View {
         View {
             now,
-            srtt: self.rest.queueing.delay().smoothed(),
+            srtt: self.rest.queueing.trip(),
             q: self.rest.queueing.now(),
             qm: self.rest.queueing.greatest(),
             window: self.window.packets,
             lossy: self.lossy(),
+            compete_step: self.rest.compete_step,
         }
     }
 
@@ -143,12 +156,10 @@ impl PertAdaptive {
         params.friendly > 0.0 && !explained()
     }
 
-    fn respond_early(&mut self, ack: &Ack) {
-        let kept = self.window.packets * (1.0 - self.rest.queueing.beta());
-        self.window.packets = kept.max(self.rest.params.min_window);
-        self.window.ssthresh = self.window.packets.max(FLOOR_AFTER_LOSS);
-        self.early.responded(ack.next);
+    /// Whether the acknowledgement may grow the window still.
+    fn respond_early(&mut self, ack: &Ack) -> bool {
         self.rest.early_responses.happen();
+        self.early.respond(&mut self.window, 1.0 - self.rest.queueing.beta(), ack.next)
     }
 
     /// Follows the mode, or holds the window to see whether others fill the queue; whether to hold it.
@@ -194,17 +205,20 @@ impl PertAdaptive {
     }
 }
 
-impl Controller for PertAdaptive {
-    type Params = Params;
+impl<V: Variant> Controller for PertAdaptive<V> {
+    type Params = Params<V>;
 
-    fn new(params: Params, start: Start) -> PertAdaptive {
+    fn new(params: Params<V>, start: Start) -> PertAdaptive<V> {
+        let small: Small = V::small(&params.variant);
         PertAdaptive {
+            early: Early::new(&params.early, small.cut, params.early_in_slow_start, &start),
             window: Window::new(start, InLinux::Fractions),
-            early: Early::new(&params.early, params.early_in_slow_start),
             aggression: Aggression::new(&params.aggression),
             rest: Box::new(Rest {
-                queueing: Queueing::new(&params.queueing, &params.aggression),
+                queueing: Queueing::new(&params.queueing, &params.aggression, &small),
+                compete_step: small.compete_step,
                 losses: EventRate::new(true),
+                repair: 0,
                 early_responses: EventRate::new(params.early_rate_ages),
                 probe: Probe::new(&params.probe),
                 params,
@@ -214,6 +228,9 @@ impl Controller for PertAdaptive {
 
     fn on_ack(&mut self, ack: &Ack, rng: &mut Rng) {
         self.early.hear(ack);
+        if ack.una >= self.rest.repair {
+            self.rest.repair = 0;
+        }
         self.rest.losses.pass(ack.acked);
         self.rest.early_responses.pass(ack.acked);
         if self.rest.queueing.hear(ack, self.window.packets) {
@@ -223,8 +240,7 @@ impl Controller for PertAdaptive {
             let probability = self.rest.queueing.probability();
             // Without a probability nothing is drawn, so that an idle path costs no random numbers.
             let allowed = probability > 0.0 && self.early.allowed(ack, self.window.slow_start());
-            if allowed && rng.chance(probability) {
-                self.respond_early(ack);
+            if allowed && rng.chance(probability) && !self.respond_early(ack) {
                 return;
             }
         }
@@ -233,14 +249,19 @@ impl Controller for PertAdaptive {
 
     fn on_loss(&mut self, loss: &Loss) {
         self.rest.losses.happen();
+        // A mark has nothing to repair.
+        if loss.una < loss.next {
+            self.rest.repair = loss.next;
+        }
         self.window.reduce_to(loss.flight * self.kept_after_loss());
         self.early.lost(loss.next);
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {
-        if !timeout.reported {
+        if !timeout.reported && self.rest.repair == 0 {
             self.rest.losses.happen();
         }
+        self.rest.repair = timeout.next;
         self.window.restart(timeout, timeout.flight * self.kept_after_loss());
         self.early.lost(timeout.next);
     }
@@ -255,9 +276,9 @@ impl Controller for PertAdaptive {
     }
 
     fn state(&self) -> Vec<(&'static str, f64)> {
-        let Rest { params, queueing, losses, early_responses, probe } = &*self.rest;
+        let Rest { params, queueing, losses, early_responses, probe, .. } = &*self.rest;
         let (q, qm, delay) = (queueing.now(), queueing.greatest(), queueing.delay());
-        let [smoothed, least] = params.queueing.signal.names();
+        let [smoothed, least] = queueing.signal().names();
         let fair = aggression::fair_growth(early_responses.rate(), losses.rate());
         vec![
             ("mode", self.aggression.mode().number()),
@@ -282,8 +303,10 @@ mod tests {
     use super::super::tests::Trace;
     use super::*;
 
+    type Params = super::Params<Thesis>;
+
     fn avoiding(window: f64, params: Params) -> Trace<PertAdaptive> {
-        Trace::new(PertAdaptive::new(params, Start::avoiding(window)))
+        Trace::new(Controller::new(params, Start::avoiding(window)))
     }
 
     /// No average, so that every number is the sample's.
@@ -380,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timeout_in_a_repair_is_no_second_loss() {
+    fn a_timeout_in_a_repair_is_no_second_loss_and_one_outside_is() {
         let mut trace = avoiding(100.0, sharp());
         for _ in 0..50 {
             ack(&mut trace, 60);
@@ -388,11 +411,20 @@ mod tests {
         trace.loss();
         assert_eq!(told(&trace, "loss_rate"), 0.02);
         ack(&mut trace, 60);
-        let reported = Timeout { now: trace.now, flight: 100.0, reported: true, next: 1000 };
-        trace.controller.on_timeout(&reported);
-        assert_eq!((told(&trace, "loss_rate"), trace.window()), (0.02, 1.0));
+        // The repair goes on until packet 150 is acknowledged, whether or not the host reported the loss before.
+        for reported in [true, false] {
+            let again = Timeout { now: trace.now, flight: 100.0, reported, next: 200 };
+            trace.controller.on_timeout(&again);
+            assert_eq!((told(&trace, "loss_rate"), trace.window()), (0.02, 1.0));
+        }
+        // All that was outstanding is acknowledged: 150 more packets after 50.
+        while trace.una < 200 {
+            ack(&mut trace, 60);
+        }
         trace.timeout();
-        assert!(told(&trace, "loss_rate") > 0.02);
+        assert_eq!(told(&trace, "loss_rate"), 2.0 / 200.0);
+        trace.timeout();
+        assert_eq!(told(&trace, "loss_rate"), 2.0 / 200.0);
     }
 
     #[test]

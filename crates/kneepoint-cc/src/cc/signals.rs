@@ -41,7 +41,8 @@ pub struct Ack {
 pub struct Loss {
     /// The time.
     pub now: Time,
-    /// Packets that were using the path: the window where it was full, else the packets outstanding (RFC 5681 §3.1).
+    /// Packets that a reduction starts from: the window as far as it can be in use, or what is outstanding (RFC 5681 §3.1), as the
+    /// host has it.
     pub flight: f64,
     /// The first packet not yet acknowledged in order.
     pub una: u64,
@@ -56,7 +57,7 @@ pub struct Loss {
 pub struct Timeout {
     /// The time.
     pub now: Time,
-    /// Packets that were using the path, as in [`Loss`].
+    /// Packets that a reduction starts from, as in [`Loss`].
     pub flight: f64,
     /// Whether the loss was reported already, so that the threshold must not fall again.
     pub reported: bool,
@@ -69,7 +70,7 @@ pub struct Timeout {
 pub struct Ecn {
     /// The time.
     pub now: Time,
-    /// Packets that were using the path, as in [`Loss`].
+    /// Packets that a reduction starts from, as in [`Loss`].
     pub flight: f64,
     /// The next packet never sent so far.
     pub next: u64,

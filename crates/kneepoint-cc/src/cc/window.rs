@@ -13,7 +13,7 @@
 use alloc::boxed::Box;
 
 use super::startup::Startup;
-use super::{Ack, Control, Sizes, Start, Timeout, Version};
+use super::{Ack, Control, Crossing, Sizes, Start, Timeout, Version};
 
 /// The least window after a loss (RFC 5681 equation 4).
 pub const FLOOR_AFTER_LOSS: f64 = 2.0;
@@ -63,6 +63,7 @@ struct Extra {
     whole: Option<(Tally, InLinux)>,
     /// What may end slow start before a loss.
     startup: Option<Startup>,
+    crossing: Crossing,
 }
 
 impl Window {
@@ -71,11 +72,12 @@ impl Window {
         let counts = start.version == Version::Linux && in_linux != InLinux::Fractions;
         let whole = counts.then(|| (Tally::default(), in_linux));
         let startup = Startup::of(&start);
-        let extra = whole.is_some() || startup.is_some();
+        let crossing = start.crossing;
+        let extra = whole.is_some() || startup.is_some() || crossing != Crossing::Carried;
         Window {
             packets: start.initial_window,
             ssthresh: start.initial_ssthresh,
-            extra: extra.then(|| Box::new(Extra { whole, startup })),
+            extra: extra.then(|| Box::new(Extra { whole, startup, crossing })),
         }
     }
 
@@ -111,9 +113,14 @@ impl Window {
             return ack.credit;
         }
         let haste = self.haste(ack);
-        let growth = (haste * ack.credit).min(self.ssthresh - self.packets);
+        let (whole, room) = (haste * ack.credit, self.ssthresh - self.packets);
+        let (growth, rest) = match self.extra.as_ref().map_or(Crossing::Carried, |extra| extra.crossing) {
+            Crossing::Carried => (whole.min(room), ack.credit - whole.min(room) / haste),
+            Crossing::Dropped => (whole.min(room), 0.0),
+            Crossing::Doubled => (whole, 0.0),
+        };
         self.packets += growth;
-        ack.credit - growth / haste
+        rest
     }
 
     /// Slow start, then a packet for every `each` acknowledged (Linux's `tcp_cong_avoid_ai`).
@@ -129,7 +136,7 @@ impl Window {
     /// Slow start and whole packets, apart from plain avoidance, whose registers they would take.
     #[inline(never)]
     fn grow_otherwise(&mut self, ack: &Ack, per_rtt: f64) {
-        // Packets beyond the threshold grow the window as congestion avoidance does.
+        // Packets beyond the threshold grow the window as congestion avoidance does, unless the host has another rule.
         let beyond = self.start(ack);
         let each = self.packets / per_rtt;
         self.packets += match self.whole() {
@@ -245,6 +252,21 @@ mod tests {
         for in_linux in [InLinux::Fractions, InLinux::WholeLeft, InLinux::WholeTaken] {
             assert_eq!(left(Version::Published, in_linux), [13.5, 7.5]);
         }
+    }
+
+    #[test]
+    fn an_acknowledgement_past_the_threshold_avoids_stops_or_doubles_with_its_rest() {
+        // From 1.3 packets to a threshold of two, and 0.3 of the acknowledgement are left: 2 + 0.3 / 2.
+        let after = |crossing| {
+            let start = Start { crossing, initial_ssthresh: 2.0, ..Start::new(1.3) };
+            let mut trace = Trace::new(Reno::new(Default::default(), start));
+            trace.ack(Span::from_millis(1));
+            trace.window()
+        };
+        let [carried, dropped, doubled] =
+            [Crossing::Carried, Crossing::Dropped, Crossing::Doubled].map(after);
+        assert!((carried - 2.15).abs() < 1e-9 && (doubled - 2.3).abs() < 1e-9, "{carried} {doubled}");
+        assert_eq!(dropped, 2.0);
     }
 
     /// A window of 15 packets after so many acknowledgements and a loss.

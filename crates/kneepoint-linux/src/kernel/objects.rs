@@ -37,7 +37,7 @@ const MEANINGS: &[(&str, &str, &str)] = &[
     (
         "doesn't have",
         "`cong_control` has fewer arguments in this kernel than the program reads",
-        "use a kernel from 6.10 on, or a controller that does not need it: pert, pert_pi, pert_adaptive",
+        "use a kernel from 6.10 on, or a controller that does not need it: pert, pert_pi, pert_adaptive, pert_small",
     ),
     ("is not found in kernel", "this kernel's tcp_congestion_ops lacks a member", "use a newer kernel"),
     (

@@ -34,6 +34,7 @@ pub const CONTROLLERS: &[Controller] = &[
         object: object!("pert_adaptive"),
         option: None,
     },
+    Controller { name: "pert_small", core: "pert-small", object: object!("pert_small"), option: None },
     Controller {
         name: "ratcp",
         core: "ratcp",

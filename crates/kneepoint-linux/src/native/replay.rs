@@ -3,6 +3,7 @@
 
 use kneepoint::cc::{self, Advice, Advised, Any, Config, Loss, Start, Timeout};
 use kneepoint::rng::Rng;
+use kneepoint::settings::Raw;
 use kneepoint::units::{PacketRate, Span, Time};
 
 use super::trace::{Signal, Step};
@@ -60,9 +61,12 @@ pub struct Laboratory {
 }
 
 impl Laboratory {
-    /// The controller of `config`.
+    /// The controller of `config`, which hears round trips where it would hear one-way delays: traces have none.
     pub fn new(config: &Config) -> Laboratory {
-        Laboratory { config: config.clone(), controller: config.build(Start::new(1.0)) }
+        let mut heard = config.clone();
+        // Few controllers have such a choice.
+        let _ = heard.set("signal", &Raw::Text("rtt".into()));
+        Laboratory { controller: heard.build(Start::new(1.0)), config: heard }
     }
 }
 

@@ -21,7 +21,7 @@ mod sender;
 
 pub use hint::Encoding;
 pub use info::{CongestionState, Info};
-pub use options::{Host, Options, Recovery};
+pub use options::{Echo, Host, Options, Recovery, Reduced};
 pub use prr::Reduction;
 pub use rack::Woken;
 pub use receiver::{Receiver, Reply};

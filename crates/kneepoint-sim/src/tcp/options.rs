@@ -3,7 +3,7 @@
 
 use super::rtt::Estimator;
 use super::{Encoding, Pacing, Reduction};
-use crate::cc::{SlowStart, Start, Version};
+use crate::cc::{Crossing, SlowStart, Start, Version};
 use crate::settings::names::same_name;
 use crate::units::{Bytes, Span};
 
@@ -49,6 +49,28 @@ impl Host {
     }
 }
 
+crate::choice! {
+    /// What a reduction after a loss starts from.
+    pub enum Reduced {
+        /// The window, as far as the receiver has room for it (ns-2's `windowd`).
+        Window = "window",
+        /// What is outstanding, where the window is not full (FlightSize, RFC 5681 equation 4).
+        Outstanding = "outstanding",
+    }
+}
+
+crate::choice! {
+    /// Whose time of sending an acknowledgement echoes that fills no gap, and whether it is a sample.
+    pub enum Echo {
+        /// That of the packet that it answers: every acknowledgement measures a round trip.
+        Own = "own",
+        /// That of the last packet in order, and the controller takes the sample (ns-2's sink).
+        InOrder = "in-order",
+        /// That of the last packet in order, and a duplicate measures nothing (RFC 7323 §4.3 and §4.1).
+        Rfc7323 = "rfc7323",
+    }
+}
+
 crate::settings! {
     /// The options of a TCP sender and its receiver.
     pub struct Options {
@@ -82,6 +104,10 @@ crate::settings! {
         initial_ssthresh: f64 = 0.0, 0.0..=1e9;
         /// How controllers grow their windows below the threshold; for bbr, bbr3 and others that define their own start, nothing.
         slow_start: SlowStart = SlowStart::Own;
+        /// What becomes of the rest of an acknowledgement that takes a window past the threshold.
+        crossing: Crossing = Crossing::Carried;
+        /// What losses and timeouts reduce, but with `rack`, where it is all of the window.
+        reduced: Reduced = Reduced::Window;
         /// Whose version of a controller runs where Linux's differs from its publication.
         controllers: Version = Version::Published;
         /// The receiver's window in packets.
@@ -90,6 +116,8 @@ crate::settings! {
         receive_buffer: Bytes = Bytes(0), Bytes(0)..=Bytes(1 << 32);
         /// Every acknowledgement measures the round-trip time (RFC 7323); without, one a window does (Karn).
         timestamps: bool = true;
+        /// What duplicate acknowledgements echo, without `rack`.
+        echo: Echo = Echo::Own;
         /// Least retransmission timeout; RFC 6298 recommends 1 s, Linux and ns-2 use 200 ms.
         rto_min: Span = Span::from_millis(200), Span::from_millis(1)..=Span::from_secs(60);
         /// Greatest retransmission timeout.
@@ -159,7 +187,10 @@ impl Options {
         Start {
             initial_window: self.initial_window,
             initial_ssthresh: if threshold == 0.0 { f64::INFINITY } else { threshold },
+            // Linux's hosts cut all of their windows, which the receiver's room bounds anyway.
+            room: if self.recovery == Recovery::Rack { f64::INFINITY } else { f64::from(self.max_window) },
             slow_start: self.slow_start,
+            crossing: self.crossing,
             version: self.controllers,
         }
     }

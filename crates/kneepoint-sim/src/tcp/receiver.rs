@@ -8,15 +8,15 @@
 //! are collected (`sack_delay`; `tcp_comp_sack_delay_ns`, without its bound of a twentieth of the round trip).
 //! Departure: an acknowledgement of a packet that fills no gap echoes that packet's own timestamp, so that every
 //! acknowledgement measures a round-trip time. By RFC 7323 §4.3 duplicates echo the last segment in order, as ns-2's do by
-//! default (`ts_echo_bugfix_`); by §4.1 senders take no sample from them.
+//! default (`ts_echo_bugfix_`); by §4.1 senders take no sample from them. Both are options (`echo`).
 
 use super::patience::Patience;
 use super::room::Room;
 use super::segments::SegmentSet;
-use super::{Options, Recovery};
+use super::{Echo, Options, Recovery};
 use crate::cc::Marks;
 use crate::packet::{Block, Body, Explicit, Flags, Lag, Packet};
-use crate::units::{Span, Time};
+use crate::units::{Bytes, Span, Time};
 
 /// What takes a packet off the path of those that are simply the next.
 const NEWS: Flags =
@@ -55,6 +55,10 @@ pub struct Receiver {
     echo: bool,
     marks: Marks,
     sack: bool,
+    /// Packets are acknowledged one by one, and each echoes its own time: there is a short path.
+    short: bool,
+    /// The time of sending of the last packet in order, where duplicates echo it.
+    in_order: Option<Time>,
     /// Report segments that arrive twice (RFC 2883).
     duplicates: bool,
     /// Packets in order that are still to be answered at once.
@@ -82,6 +86,8 @@ impl Receiver {
             echo: false,
             marks,
             sack: options.recovery.selective(),
+            short: !options.delayed_ack && options.receive_buffer == Bytes(0) && !echoes_in_order(options),
+            in_order: echoes_in_order(options).then_some(Time::ZERO),
             duplicates: options.recovery == Recovery::Rack,
             quick: options.quick_acks,
             delay: options.delayed_ack.then_some(options.delayed_ack_timeout),
@@ -119,8 +125,7 @@ impl Receiver {
     pub fn on_next(&mut self, packet: &Packet, now: Time) -> Option<Reply> {
         let simple = packet.seq == self.next
             && self.held.is_empty()
-            && self.delay.is_none()
-            && self.room.is_none()
+            && self.short
             && !self.echo
             && !packet.flags.has_any(NEWS);
         simple.then(|| {
@@ -153,6 +158,11 @@ impl Receiver {
         }
         let plain = packet.seq == self.next && self.held.is_empty();
         let turned = self.heed(packet.flags, plain, now);
+        if let Some(in_order) = &mut self.in_order
+            && packet.seq == self.next
+        {
+            *in_order = packet.sent;
+        }
         let delay = if packet.seq == self.next { self.delay_now(packet.flags, now) } else { self.delay };
         if plain {
             self.next += 1;
@@ -180,7 +190,8 @@ impl Receiver {
             }
         }
         let first = self.held_back.take().map_or(packet.sent, |(sent, _)| sent);
-        Some(self.reply(if plain { first } else { packet.sent }, now, Flags::default()))
+        let echoed = if plain { first } else { self.in_order.unwrap_or(packet.sent) };
+        Some(self.reply(echoed, now, Flags::default()))
     }
 
     /// The room after a segment.
@@ -303,6 +314,11 @@ impl Receiver {
     }
 }
 
+/// Whether duplicates echo the time of the last packet in order.
+fn echoes_in_order(options: &Options) -> bool {
+    options.echo != Echo::Own && options.recovery != Recovery::Rack
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -353,6 +369,23 @@ mod tests {
         };
         // A round trip of 60 ms: 40 ms, then 80 of which 60 are left.
         assert_eq!([wait(0, 60), wait(1, 200), wait(2, 400)], [40, 60, 60]);
+    }
+
+    #[test]
+    fn a_duplicate_echoes_its_own_packet_or_the_last_one_in_order() {
+        // Packet 1 is late: 0, 2, 3, 1 leave a second apart.
+        let echoed = |echo| {
+            let mut receiver = Receiver::new(&Options { echo, ..Options::default() }, Marks::Classic);
+            [(0, 1), (2, 3), (3, 4), (1, 5)].map(|(seq, second)| {
+                let sent = Time(second * 1_000_000_000);
+                let packet = Packet::data(0, seq, 1040, Flags::default(), sent);
+                let now = sent + Span::from_millis(30);
+                let reply = receiver.on_next(&packet, now).or_else(|| receiver.on_data(&packet, now));
+                reply.expect("one acknowledgement a packet").sent.0 / 1_000_000_000
+            })
+        };
+        assert_eq!(echoed(Echo::Own), [1, 3, 4, 5]);
+        assert_eq!((echoed(Echo::InOrder), echoed(Echo::Rfc7323)), ([1, 1, 1, 5], [1, 1, 1, 5]));
     }
 
     #[test]

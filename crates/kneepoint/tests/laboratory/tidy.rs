@@ -328,7 +328,7 @@ fn every_algorithm_is_registered() {
     let unnamed = BTreeMap::from([("response/red", red)]);
     let families = [
         ("law", &["Law for "][..]),
-        ("cc", &["Controller for ", "Response for "][..]),
+        ("cc", &["Controller for ", "Response for ", "Variant for "][..]),
         ("queue", &["Discipline for "]),
         ("feedback", &["Feedback for "]),
         ("link/loss", &["Loss for "]),

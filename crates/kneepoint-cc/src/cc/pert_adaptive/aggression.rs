@@ -52,8 +52,6 @@ crate::settings! {
         alpha_max: f64 = 32.0, 1.0..=1000.0;
         /// The increase of the growth by a step in high-speed mode.
         high_speed_step: f64 = 0.5, 0.0..=1000.0;
-        /// The increase of the growth by a step in compete mode.
-        compete_step: f64 = 0.1, 0.0..=1000.0;
         /// The factor on the growth by a step in safe mode; 0 goes to the target at once, as in the video paper.
         safe_factor: f64 = 0.9, 0.0..=1.0;
         /// The target of the growth in safe mode.
@@ -156,6 +154,8 @@ pub struct View {
     pub window: f64,
     /// Whether losses say that the link is full whatever the delay says.
     pub lossy: bool,
+    /// The increase of the growth by a step in compete mode.
+    pub compete_step: f64,
 }
 
 /// The growth of the window in congestion avoidance, and the mode it follows.
@@ -217,7 +217,7 @@ impl Aggression {
         match self.mode {
             Mode::Compete if compete => {
                 let target = target(view.q, view.qm, fair, params);
-                self.alpha = (self.alpha + params.compete_step).min(target);
+                self.alpha = (self.alpha + view.compete_step).min(target);
             }
             Mode::HighSpeed if high_speed => {
                 self.alpha = (self.alpha + params.high_speed_step).min(params.alpha_max);
@@ -295,6 +295,7 @@ mod tests {
                 q: Span::from_millis(millis),
                 qm: Span::from_millis(60),
                 window: 60.0,
+                compete_step: 0.1,
                 lossy: false,
             };
             aggression.look(&view, || 4.0, params);

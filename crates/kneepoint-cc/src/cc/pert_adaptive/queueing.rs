@@ -11,26 +11,36 @@
 //! Times; `g` is 0.65. [`pert_adaptive`](super) says how the thesis is read.
 
 use super::aggression;
+use super::small::Small;
 use crate::cc::Ack;
 use crate::cc::delay::{Delay, Signal};
 use crate::cc::extreme::Greatest;
 use crate::cc::response::red;
+use crate::cc::rounds::Rounds;
 use crate::law::red::Curve;
 use crate::units::Span;
+
+crate::choice! {
+    /// The delays whose greatest is kept.
+    pub enum GreatestOf {
+        /// The samples as they come.
+        Samples = "samples",
+        /// The smoothed delays.
+        Average = "average",
+    }
+}
 
 crate::settings! {
     /// How delays are heard.
     pub struct Params {
         /// The probability of an early response at `t2`.
         pmax: f64 = 0.05, 0.0..=1.0;
-        /// The delay whose queueing part is estimated.
-        signal: Signal = Signal::RoundTrip;
         /// The weight of the past in the smoothed delay.
         history: f64 = 0.99, 0.0..=0.9999;
+        /// The delays whose greatest is `qm`, beside the least sample.
+        greatest_of: GreatestOf = GreatestOf::Samples;
         /// Beyond the thesis: the greatest delay is that of the last so long; `0s` never forgets.
         forget: Span = Span::ZERO, Span::ZERO..=Span::from_secs(10_000);
-        /// Beyond the thesis: the average's time constant in round-trip times; 0 takes the weight `history` instead.
-        memory_rtts: f64 = 0.0, 0.0..=1000.0;
     }
 }
 
@@ -38,8 +48,14 @@ crate::settings! {
 #[derive(Clone, Debug)]
 pub struct Queueing {
     params: Params,
+    signal: Signal,
+    memory_rtts: f64,
+    /// Where a round trip has one sample, the smallest.
+    rounds: Option<Rounds>,
     thresholds: aggression::Params,
     delay: Delay,
+    /// Of round trips, where `delay` is of one way: clocks that differ make that no time to wait for.
+    trips: Option<Delay>,
     latest: Span,
     /// Of the samples, in nanoseconds.
     peak: Greatest,
@@ -51,7 +67,7 @@ pub struct Queueing {
 
 impl Queueing {
     /// An estimator without a sample.
-    pub fn new(params: &Params, thresholds: &aggression::Params) -> Queueing {
+    pub fn new(params: &Params, thresholds: &aggression::Params, small: &Small) -> Queueing {
         Queueing {
             delay: Delay::new(params.history),
             latest: Span::ZERO,
@@ -60,6 +76,10 @@ impl Queueing {
             curve: curve(params, thresholds, thresholds.t2),
             probability: 0.0,
             params: params.clone(),
+            trips: (small.signal == Signal::OneWay).then(|| Delay::new(params.history)),
+            signal: small.signal,
+            memory_rtts: small.memory_rtts,
+            rounds: small.rounds.then(Rounds::new),
             thresholds: thresholds.clone(),
         }
     }
@@ -67,8 +87,15 @@ impl Queueing {
     /// Takes in the sample of an acknowledgement at a window of so many packets; false where it has none.
     #[inline]
     pub fn hear(&mut self, ack: &Ack, window: f64) -> bool {
-        let Some(sample) = self.params.signal.sample(ack) else { return false };
-        match self.params.memory_rtts {
+        if let (Some(trips), Some(rtt)) = (&mut self.trips, ack.rtt) {
+            trips.observe(rtt);
+        }
+        let Some(sample) = self.signal.sample(ack) else { return false };
+        if self.rounds.is_some() {
+            self.hear_rounds(ack, sample);
+            return true;
+        }
+        match self.memory_rtts {
             0.0 => self.delay.observe(sample),
             rtts => {
                 // A duplicate, too, stands for a packet that arrived.
@@ -76,9 +103,36 @@ impl Queueing {
                 self.delay.observe_with(sample, 1.0 - libm::exp(-share / rtts));
             }
         }
+        self.learn(ack, sample);
+        true
+    }
+
+    /// The smallest sample of a round trip stands for it.
+    fn hear_rounds(&mut self, ack: &Ack, sample: Span) {
+        let Some(rounds) = &mut self.rounds else { return };
+        // The first round trip has no average yet, and is over at once.
+        let over = rounds.over(ack);
+        rounds.observe(sample);
+        if let Some(least) = rounds.least().filter(|_| over) {
+            rounds.begin(ack.next);
+            let weight = match self.memory_rtts {
+                0.0 => 1.0 - self.params.history,
+                rtts => 1.0 - libm::exp(-1.0 / rtts),
+            };
+            self.delay.observe_with(least, weight);
+            self.learn(ack, least);
+        }
+    }
+
+    /// The average is that of now: the greatest delay and the probability follow.
+    fn learn(&mut self, ack: &Ack, sample: Span) {
         let least = self.delay.least().unwrap_or_default();
         let memory = if self.params.forget == Span::ZERO { u64::MAX } else { self.params.forget.0 };
-        let peak = Span(self.peak.update(ack.now.0, memory, sample.0 as f64) as u64);
+        let heard = match self.params.greatest_of {
+            GreatestOf::Samples => sample,
+            GreatestOf::Average => self.delay.smoothed(),
+        };
+        let peak = Span(self.peak.update(ack.now.0, memory, heard.0 as f64) as u64);
         let greatest = peak.saturating_sub(least).max(self.thresholds.t2);
         if greatest != self.greatest {
             self.greatest = greatest;
@@ -86,7 +140,6 @@ impl Queueing {
         }
         self.latest = sample.saturating_sub(least);
         self.probability = self.curve.at(red::nanos(self.now()));
-        true
     }
 
     /// Forgets the average for this queueing delay.
@@ -95,9 +148,20 @@ impl Queueing {
         self.probability = self.curve.at(red::nanos(self.now()));
     }
 
+    /// The delay that is watched.
+    pub fn signal(&self) -> Signal {
+        self.signal
+    }
+
     /// The smoothed delay and the least.
     pub fn delay(&self) -> &Delay {
         &self.delay
+    }
+
+    /// The smoothed round-trip time.
+    #[inline]
+    pub fn trip(&self) -> Span {
+        self.trips.as_ref().unwrap_or(&self.delay).smoothed()
     }
 
     /// q: of the average.
@@ -141,10 +205,17 @@ fn curve(params: &Params, thresholds: &aggression::Params, greatest: Span) -> Cu
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cc::pert_adaptive::Thesis;
+    use crate::cc::pert_adaptive::small::Variant;
     use crate::units::Time;
 
     fn queueing(params: Params) -> Queueing {
-        Queueing::new(&params, &aggression::Params::default())
+        queueing_with(&params, 0.0, false)
+    }
+
+    fn queueing_with(params: &Params, memory_rtts: f64, rounds: bool) -> Queueing {
+        let small = Small { memory_rtts, rounds, ..Thesis::small(&Default::default()) };
+        Queueing::new(params, &aggression::Params::default(), &small)
     }
 
     fn ack(now: Time, rtt: Span) -> Ack {
@@ -199,7 +270,7 @@ mod tests {
     #[test]
     fn a_memory_in_round_trips_is_as_long_for_any_window() {
         for window in [4.0, 400.0] {
-            let mut queueing = queueing(Params { memory_rtts: 3.0, ..Params::default() });
+            let mut queueing = queueing_with(&Params::default(), 3.0, false);
             hear(&mut queueing, 60, 0, window);
             for _ in 0..3 * window as u64 {
                 hear(&mut queueing, 80, 0, window);
@@ -210,9 +281,39 @@ mod tests {
     }
 
     #[test]
-    fn nothing_heard_changes_nothing() {
-        let mut queueing = queueing(Params { signal: Signal::OneWay, ..Params::default() });
+    fn of_rounds_the_smallest_sample_counts_and_the_greatest_delay_may_be_that_of_the_average() {
+        let mut rounds = queueing_with(&Params::default(), 1.0, true);
+        let trip = |queueing: &mut Queueing, una, millis| {
+            let ack = Ack { una, next: una + 2, ..ack(Time::ZERO, Span::from_millis(millis)) };
+            queueing.hear(&ack, 2.0);
+        };
+        trip(&mut rounds, 1, 60);
+        // Two packets a round trip, the first of which waits for the receiver's timer: 40 ms that no queue has.
+        for una in (2..42).step_by(2) {
+            trip(&mut rounds, una, 100);
+            trip(&mut rounds, una + 1, 60);
+        }
+        assert_eq!((rounds.now(), rounds.greatest()), (Span::ZERO, Span::from_millis(10)));
+        // One round trip of 80 ms more with a time constant of one: 80 (1 - 1/e).
+        for una in 42..=46 {
+            trip(&mut rounds, una, 140);
+        }
+        assert!((rounds.now().as_millis_f64() - 50.5696).abs() < 1e-3, "{}", rounds.now());
+
+        let mut average = queueing(Params { greatest_of: GreatestOf::Average, ..Params::default() });
+        for millis in [60, 1560] {
+            hear(&mut average, millis, 0, 10.0);
+        }
+        // A hundredth of 1500 ms, and 15 is also what is smoothed now.
+        assert_eq!((average.now(), average.greatest()), (Span::from_millis(15), Span::from_millis(15)));
+    }
+
+    #[test]
+    fn without_a_one_way_delay_nothing_is_heard_but_the_round_trip_that_steps_wait_for() {
+        let small = Small { signal: Signal::OneWay, ..Thesis::small(&Default::default()) };
+        let mut queueing = Queueing::new(&Params::default(), &aggression::Params::default(), &small);
         assert!(!queueing.hear(&ack(Time::ZERO, Span::from_millis(60)), 10.0));
         assert_eq!((queueing.now(), queueing.beta()), (Span::ZERO, 0.0));
+        assert_eq!((queueing.delay().smoothed(), queueing.trip()), (Span::ZERO, Span::from_millis(60)));
     }
 }

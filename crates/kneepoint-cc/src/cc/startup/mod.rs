@@ -26,6 +26,18 @@ crate::choice! {
     }
 }
 
+crate::choice! {
+    /// What becomes of the rest of an acknowledgement that takes the window past its threshold.
+    pub enum Crossing {
+        /// It grows the window as congestion avoidance does (Linux's `tcp_slow_start`).
+        Carried = "carried",
+        /// Nothing: the window stops at the threshold.
+        Dropped = "dropped",
+        /// It belongs to slow start, and the window passes the threshold (ns-2's `opencwnd`).
+        Doubled = "doubled",
+    }
+}
+
 /// Looks for the end of slow start.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Startup {

@@ -45,6 +45,7 @@ const FILES: &[(&str, &str)] = files! {
     "bpf/cc/pert_adaptive.h" = "cc/pert_adaptive.h",
     "bpf/cc/pert_pi.h" = "cc/pert_pi.h",
     "bpf/cc/responding.h" = "cc/responding.h",
+    "bpf/cc/rounds.h" = "cc/rounds.h",
     "bpf/cc/window.h" = "cc/window.h",
 };
 

@@ -52,7 +52,7 @@ impl Sender {
 
     #[inline(always)]
     fn hear_calmly(&mut self, packet: &Packet, newly: u32, now: Time, rng: &mut Rng) -> Heard {
-        let rtt = self.measure(packet, now);
+        let rtt = self.measure(packet, newly, now);
         // Before this acknowledgement takes its packets out: afterwards no window looks full.
         let limited = f64::from(self.next - self.una) + 1.0 <= self.control.window && !self.is_paced();
         let acked = self.bytes_between(self.una, packet.seq);

@@ -2,7 +2,7 @@
 //! Packets in flight, and what keeps the sender from sending more.
 
 use super::{Phase, Sender};
-use crate::tcp::Recovery;
+use crate::tcp::{Recovery, Reduced};
 
 impl Sender {
     /// One above the last segment that there is and that the receiver has room for.
@@ -41,9 +41,35 @@ impl Sender {
         self.control.pacing.is_some() && self.next < self.limit()
     }
 
-    /// Packets that use the path: the window where it is full, else what is outstanding.
+    /// Packets that a reduction starts from: the window as far as the receiver has room for it, or what is outstanding where that
+    /// is less.
     pub(super) fn flight(&self) -> f64 {
+        let window = self.control.window.min(f64::from(self.options.max_window));
         let sent = f64::from(self.high - self.una);
-        if sent + 1.0 > self.control.window { self.control.window } else { sent }
+        if self.options.reduced == Reduced::Window || sent + 1.0 > window { window } else { sent }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::cc;
+    use crate::tcp::Options;
+
+    /// What a loss starts from at a window of 40 packets, of which so many are outstanding, at a receiver with room for 20.
+    fn flight(reduced: Reduced, outstanding: u32) -> f64 {
+        let options = Options { reduced, max_window: 20, ..Options::default() };
+        let mut sender = Sender::new(Arc::new(options), &cc::Config::default(), None);
+        sender.control.window = 40.0;
+        sender.high = outstanding;
+        sender.flight()
+    }
+
+    #[test]
+    fn a_reduction_starts_from_the_window_in_use_or_from_what_is_outstanding() {
+        assert_eq!([5, 20].map(|outstanding| flight(Reduced::Window, outstanding)), [20.0, 20.0]);
+        assert_eq!([5, 20].map(|outstanding| flight(Reduced::Outstanding, outstanding)), [5.0, 20.0]);
     }
 }

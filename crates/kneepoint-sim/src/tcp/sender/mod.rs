@@ -37,7 +37,7 @@ use super::prr::Prr;
 use super::rack::{Rack, Woken};
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
-use super::{Options, Recovery};
+use super::{Echo, Options, Recovery};
 use crate::cc::{self, Ack, Control, Marks};
 use crate::packet::{Flags, Hint, Packet};
 use crate::rng::Rng;
@@ -318,7 +318,7 @@ impl Sender {
         {
             return Heard::default();
         }
-        let rtt = self.measure(packet, now);
+        let rtt = self.measure(packet, newly, now);
         // Before this acknowledgement takes its packets out: afterwards no window looks full.
         let flight = self.flight();
         let recovering = self.phase == Phase::Recovery;
@@ -387,7 +387,11 @@ impl Sender {
     }
 
     #[inline]
-    fn measure(&mut self, packet: &Packet, now: Time) -> Option<Span> {
+    fn measure(&mut self, packet: &Packet, newly: u32, now: Time) -> Option<Span> {
+        if newly == 0 && self.options.echo != Echo::Own && self.options.timestamps {
+            // An old time: it is no round trip, and the timeout does not follow it.
+            return (self.options.echo == Echo::InOrder).then(|| now - packet.sent);
+        }
         let rtt = if self.options.timestamps {
             now - packet.sent
         } else {
