@@ -22,7 +22,7 @@ MISSING = $(shell [ "$$(uname)" = Linux ] || echo Linux; command -v clang > /dev
   pkg-config --exists libelf zlib 2> /dev/null || echo libelf-dev zlib1g-dev pkg-config)
 BPF = $(if $(MISSING),,--features kneepoint-cli/bpf)
 
-.PHONY: wheel test-python test-notebooks test-pages help run build install test check fmt reproduce web characterize bench memory dist portable dist-check ratchet validate fuzz torture wasm docs clean cargo tools linux run-live run-live-all run-live-video validate-linux validate-linux-virtual validate-uml validate-streams readings stress-kernel test-kernels
+.PHONY: test-quic wheel test-python test-notebooks test-pages help run build install test check fmt reproduce web characterize bench memory dist portable dist-check ratchet validate fuzz torture wasm docs clean cargo tools linux run-live run-live-all run-live-video validate-linux validate-linux-virtual validate-uml validate-streams readings stress-kernel test-kernels
 
 help: ## list the targets
 	@echo "make TARGET, where TARGET is one of"
@@ -66,6 +66,10 @@ test-python: cargo ## tests of the Python package, where python3 with venv and p
 
 test-notebooks: cargo ## the notebooks of examples/notebooks and sweeps on Ray (five minutes)
 	CARGO="$(CARGO)" FEATURES="$(BPF)" scripts/python.sh notebooks
+
+test-quic: cargo ## controllers in the QUIC stacks quinn, noq and s2n-quic, and noq as hosts of a scenario
+	$(CARGO) test --locked -p kneepoint-quic --features quinn,s2n,virtual-time
+	$(CARGO) clippy --locked -p kneepoint-quic -p kneepoint-cli --all-targets --features kneepoint-quic/quinn,kneepoint-quic/s2n,kneepoint-cli/quic -- -D warnings
 
 test-pages: $(BUILD) ## the reports of every verb in Chromium: at three widths, by day and by night, by keyboard, on paper (ARGS="--shots DIR")
 	KNEE=$(KNEE) OUT=$(OUT) scripts/pages.sh $(ARGS)

@@ -5,6 +5,8 @@ mod cases;
 mod client;
 mod lacking;
 mod measure;
+#[cfg(feature = "quic")]
+mod noq;
 mod on;
 mod video;
 
@@ -48,6 +50,9 @@ Each transfer of the scenario is a socket of this machine's kernel with the cong
 scenario is emulated between two network namespaces. Root is needed. Kernel and simulator have the same meter. The claims of an \
 experiment are judged by both.
 
+With --on noq, hosts are those of a QUIC stack, with the laboratory's controllers, or its own ones as noq:reno, noq:cubic and noq:bbr3 of \
+--cc-map.
+
 With --on uml, hosts, routers and queues are those of a Linux in virtual time, which `knee doctor --build-uml` builds once: the kernel's own \
 TCP and queue disciplines, never late, without root, and repeatable to the byte.
 
@@ -57,6 +62,7 @@ Examples:
   sudo knee live live.mixes --at-once 2        the experiments: `knee reproduce live --list`
   sudo knee live my.toml --cc-map pert=reno,pert-pi=bbr    other controllers in the kernel, to see what differs
   knee live my.toml --on uml                   Linux in virtual time: queues of the kernel, no root
+  knee live my.toml --on noq --cc-map cubic=noq:cubic      a QUIC stack with its own CUBIC, in a build with the feature `quic`
 
 OUT/report.html has both sides with charts; live.csv a line for each metric, series/ the state over time of every run."
 )]
@@ -230,12 +236,17 @@ impl Runs {
         }
     }
 
+    /// What stands for a controller of a group.
+    fn mapped(&self, controller: &str, group: &str) -> Option<&str> {
+        let mapped = self.cc_map.iter().find(|(from, _)| from == controller || from == group);
+        mapped.map(|(_, to)| to.as_str())
+    }
+
     /// What the kernel's hosts are to do in a case.
     fn plan(&self, case: &Case, seed: u64) -> Result<kernel::Plan, Failure> {
         let control = |group: &Group| {
             let name = group.cc.as_ref().map_or("", cc::Config::name);
-            let mapped = self.cc_map.iter().find(|(from, _)| from == name || *from == group.name);
-            mapped.map_or_else(|| name.replace('-', "_"), |(_, to)| to.clone())
+            self.mapped(name, &group.name).map_or_else(|| name.replace('-', "_"), str::to_string)
         };
         kernel::Plan::new(&case.valid, seed, control).map_err(|why| {
             let message = format!("{}: the kernel's hosts cannot run it: {why}", case.name);

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 const LONGEST: usize = 450;
 
 /// Crates in `Cargo.lock`, ours among them.
-const CRATES: usize = 231;
+const CRATES: usize = 271;
 
 /// Banned in the library: clocks, entropy, I/O, and leftovers.
 const BANNED: [&str; 13] = [

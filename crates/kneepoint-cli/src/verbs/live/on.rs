@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Where the hosts of `knee live` are: on this machine's kernel in real time, or on a Linux in virtual time.
+//! Where the hosts of `knee live` are: on this machine's kernel in real time, on a Linux in virtual time, or in a QUIC stack in virtual
+//! time.
 
 use std::path::PathBuf;
 
@@ -13,6 +14,8 @@ use kneepoint_linux::uml;
 
 use super::cases::Case;
 use super::measure::{self, Attempt, Clock, FOLLOWED};
+#[cfg(feature = "quic")]
+use super::noq;
 use super::study::{Machine, Measured};
 use super::{Runs, kernel};
 use crate::failure::Failure;
@@ -21,15 +24,15 @@ use crate::verbs::doctor::{recipe, uml_cache};
 /// Where hosts are.
 #[derive(Args)]
 pub struct Place {
-    /// Which kernel has the hosts: this machine's, or one in virtual time with its own queues
-    #[arg(long, value_enum, default_value_t, ignore_case = true, value_name = "KERNEL")]
+    /// Who has the hosts: this machine's kernel, one in virtual time with its own queues, or a QUIC stack
+    #[arg(long, value_enum, default_value_t, ignore_case = true, value_name = "HOSTS")]
     on: On,
     /// A patch that the kernel in virtual time was built with; repeated, in this order
     #[arg(long, value_name = "FILE")]
     patch: Vec<PathBuf>,
 }
 
-/// A kernel.
+/// Who has hosts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum On {
     /// This machine's, over an emulated link in real time; needs root
@@ -37,6 +40,9 @@ enum On {
     Machine,
     /// User-Mode Linux in virtual time
     Uml,
+    /// noq, a QUIC stack, in virtual time over the simulator's links
+    #[cfg(feature = "quic")]
+    Noq,
 }
 
 /// Hosts that are ready.
@@ -45,6 +51,9 @@ pub enum Hosts {
     Machine,
     /// On a Linux in virtual time, by its own queues.
     Uml(uml::Kernel, uml::Station),
+    /// In noq.
+    #[cfg(feature = "quic")]
+    Noq,
 }
 
 impl Place {
@@ -59,6 +68,11 @@ impl Place {
             }
             runs.check(cases)?;
             return Ok(Hosts::Machine);
+        }
+        #[cfg(feature = "quic")]
+        if self.on == On::Noq {
+            cases.iter().try_for_each(|case| noq::factories(runs, case).map(drop))?;
+            return Ok(Hosts::Noq);
         }
         let recipe = recipe(&self.patch)?;
         for case in cases {
@@ -136,6 +150,8 @@ impl Hosts {
                     record: Record::simulated(attempt.repetition, 0.0, engine::Outcome::default(), rows),
                 })
             }
+            #[cfg(feature = "quic")]
+            Hosts::Noq => noq::once(runs, case, attempt),
         }
     }
 
@@ -144,6 +160,8 @@ impl Hosts {
         match self {
             Hosts::Machine => "Hosts of this machine's kernel over an emulated link".into(),
             Hosts::Uml(found, _) => format!("Hosts and queues of {} in virtual time", found.about),
+            #[cfg(feature = "quic")]
+            Hosts::Noq => "Hosts of noq, a QUIC stack, in virtual time".into(),
         }
     }
 
@@ -151,7 +169,7 @@ impl Hosts {
     pub fn clock(&self) -> Clock {
         match self {
             Hosts::Machine => Clock::Real,
-            Hosts::Uml(..) => Clock::Virtual,
+            _ => Clock::Virtual,
         }
     }
 
@@ -159,10 +177,7 @@ impl Hosts {
     pub fn must_be_real(&self, option: &str) -> Result<(), Failure> {
         match self {
             Hosts::Machine => Ok(()),
-            Hosts::Uml(..) => Err(Failure::usage(
-                format!("{option} runs in real time"),
-                "leave --on uml out, or the option",
-            )),
+            _ => Err(Failure::usage(format!("{option} runs in real time"), "leave --on out, or the option")),
         }
     }
 }

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Which controllers a QUIC stack can carry.
+//!
+//! Nothing here knows a controller's name: what a controller asks for is its own declaration ([`Controller::MARKS`],
+//! [`Controller::WANTED`](kneepoint_cc::cc::Controller::WANTED)), and what a stack gives is its skin's.
+//!
+//! [`Controller::MARKS`]: kneepoint_cc::cc::Controller::MARKS
+
+use alloc::format;
+use alloc::string::String;
+
+use kneepoint_cc::cc::{Config, Marks, Start, Wanted};
+
+/// What a stack tells and obeys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stack {
+    /// Its name.
+    pub name: &'static str,
+    /// Whether it says how many packets were marked, not only that some were.
+    pub counts_marks: bool,
+    /// Whether it sends at a rate that the controller chooses. Without it packets are paced by the window alone.
+    pub paces: bool,
+}
+
+/// quinn 0.11: the pace is 1.25 windows a round trip, whatever the controller.
+pub const QUINN: Stack = Stack { name: "quinn", counts_marks: false, paces: false };
+/// noq 1.4: the controller's rate drives the pacer.
+pub const NOQ: Stack = Stack { name: "noq", counts_marks: false, paces: true };
+/// s2n-quic 1.91: marks are counted, and packets leave when the controller says.
+pub const S2N: Stack = Stack { name: "s2n", counts_marks: true, paces: true };
+
+/// Every stack with a skin.
+pub const STACKS: [Stack; 3] = [QUINN, NOQ, S2N];
+
+/// Whether a stack can carry a controller; the error says what it lacks.
+pub fn carries(stack: &Stack, config: &Config) -> Result<(), String> {
+    let controller = config.build(Start::new(10.0));
+    if controller.wanted() != Wanted::Nothing {
+        return Err("needs advice of routers, which QUIC has no field for".into());
+    }
+    match controller.marks() {
+        Marks::Classic => Ok(()),
+        Marks::Each if stack.counts_marks => Ok(()),
+        Marks::Each => {
+            Err(format!("needs the number of marked packets, which {} keeps to itself", stack.name))
+        }
+        Marks::Scalable => Err(format!("needs ECT(1) on its packets, and {} sends ECT(0)", stack.name)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::vec::Vec;
+
+    use kneepoint_cc::cc::REGISTRY;
+
+    use super::*;
+
+    fn carried(stack: &Stack) -> Vec<&'static str> {
+        let names = REGISTRY.iter().map(|entry| entry.name);
+        names.filter(|name| carries(stack, &Config::named(name).expect("registered")).is_ok()).collect()
+    }
+
+    #[test]
+    fn what_needs_the_network_is_not_carried_and_counted_marks_need_a_count() {
+        let (quinn, s2n) = (carried(&QUINN), carried(&S2N));
+        assert_eq!(quinn, carried(&NOQ));
+        for name in ["pert", "pert-adaptive", "cubic", "bbr", "reno"] {
+            assert!(quinn.contains(&name), "{name}");
+        }
+        for name in ["rcp", "xcp", "ratcp", "prague"] {
+            assert!(!s2n.contains(&name), "{name}");
+        }
+        let more: Vec<_> = s2n.iter().filter(|name| !quinn.contains(name)).copied().collect();
+        // ABC and RATCP-REM count marks too, but theirs come from routers that QUIC does not ask.
+        assert!(more.contains(&"dctcp"), "{more:?}");
+    }
+}

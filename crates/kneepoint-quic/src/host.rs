@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! A controller's host in QUIC, without a stack: bytes and times of sending in, a window and a rate in bytes out.
+//!
+//! QUIC recovers by RFC 9002. The host translates:
+//!
+//! | QUIC | controller |
+//! |---|---|
+//! | bytes | packets of the MTU; what is left over waits for the next |
+//! | packets of an ACK frame | one acknowledgement |
+//! | newly sent, newest acknowledged | `next`, `una`: packets by the order of their sending, because numbers are never used again |
+//! | packets lost, and sent after the episode began | a loss; others belong to the episode (§7.3.2) |
+//! | persistent congestion | a timeout (§7.6.2) |
+//! | packets marked, and sent after the episode began | a mark, once a round trip (§7.1) |
+//! | a loss that was none | window and threshold as before the episode |
+//! | nothing in flight, then a packet | sending begins again |
+//!
+//! The window is never below two packets (§7.2). A host never fails: times that go back stand still, bytes that were never sent are
+//! not counted, and the memory of a connection has a limit.
+
+use alloc::collections::VecDeque;
+
+use kneepoint_cc::cc::{Ack, Any, Cause, Config, Ecn, Loss, Marks, Resize, Start, Timeout};
+use kneepoint_cc::rng::Rng;
+use kneepoint_cc::units::{Span, Time};
+
+/// Packets of a fresh connection (RFC 9002 §7.2).
+pub const INITIAL_WINDOW: f64 = 10.0;
+/// The least window, in packets.
+const LEAST: f64 = 2.0;
+/// The most packets that a window has: beyond it, it is none.
+const MOST: f64 = 1e9;
+/// Instants of sending that are remembered one by one.
+const REMEMBERED: usize = 1 << 16;
+
+/// A count of packets that grows by bytes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tally {
+    packets: u64,
+    rest: u64,
+}
+
+impl Tally {
+    /// Counts bytes; the packets that they completed.
+    fn add(&mut self, bytes: u64, mtu: u64) -> u64 {
+        let bytes = self.rest.saturating_add(bytes);
+        let whole = bytes / mtu;
+        self.packets = self.packets.saturating_add(whole);
+        self.rest = bytes % mtu;
+        whole
+    }
+}
+
+/// What was sent by the end of an instant.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    at: Time,
+    packets: u64,
+}
+
+/// A round trip in which the window was reduced.
+#[derive(Clone, Copy, Debug)]
+struct Episode {
+    began: Time,
+    /// Whether its packets are still awaited.
+    open: bool,
+    /// The window and the threshold before.
+    before: Option<(f64, f64)>,
+}
+
+/// Packets that were acknowledged together, before their end is said.
+#[derive(Clone, Copy, Debug, Default)]
+struct Batch {
+    packets: u64,
+    /// When the newest of them was sent.
+    newest: Option<Time>,
+    marked: u32,
+}
+
+/// A controller and what it must know of its connection.
+#[derive(Clone, Debug)]
+pub struct Host {
+    controller: Any,
+    rng: Rng,
+    mtu: u64,
+    now: Time,
+    sent: Tally,
+    delivered: Tally,
+    /// Instants of sending of which nothing newer is acknowledged.
+    log: VecDeque<Sent>,
+    una: u64,
+    /// When the newest packet that is acknowledged was sent.
+    newest: Time,
+    lost: u64,
+    in_flight: u64,
+    last_sent: Option<Time>,
+    batch: Batch,
+    episode: Option<Episode>,
+    /// The slow-start threshold in packets, where there is one.
+    threshold: Option<f64>,
+}
+
+impl Host {
+    /// A fresh connection with packets of `mtu` bytes and an initial window of so many. The seed is that of controllers that draw.
+    pub fn new(config: &Config, initial_window: f64, mtu: u64, seed: u64) -> Host {
+        Host {
+            controller: config.build(Start::new(initial_window.clamp(LEAST, MOST))),
+            rng: Rng::stream(seed, "quic", 0),
+            mtu: mtu.max(1),
+            now: Time::ZERO,
+            sent: Tally::default(),
+            delivered: Tally::default(),
+            log: VecDeque::new(),
+            una: 0,
+            newest: Time::ZERO,
+            lost: 0,
+            in_flight: 0,
+            last_sent: None,
+            batch: Batch::default(),
+            episode: None,
+            threshold: None,
+        }
+    }
+
+    /// A packet of so many bytes was sent.
+    pub fn on_sent(&mut self, now: Time, bytes: u64) {
+        self.pass(now);
+        if let Some(last) = self.last_sent.filter(|_| self.in_flight == 0) {
+            self.controller.on_resume(self.now, self.now.since(last));
+        }
+        self.last_sent = Some(self.now);
+        self.in_flight = self.in_flight.saturating_add(bytes);
+        self.sent.add(bytes, self.mtu);
+        let sent = Sent { at: self.now, packets: self.next() };
+        let full = self.log.len() >= REMEMBERED;
+        match self.log.back_mut() {
+            Some(last) if full || last.at == sent.at => *last = sent,
+            _ => self.log.push_back(sent),
+        }
+    }
+
+    /// A packet of so many bytes that was sent at `sent` is acknowledged: one of a batch that [`on_end_acks`](Host::on_end_acks) ends.
+    pub fn on_acked(&mut self, sent: Time, bytes: u64) {
+        self.in_flight = self.in_flight.saturating_sub(bytes);
+        self.batch.packets += self.delivered.add(bytes, self.mtu);
+        self.batch.newest = self.batch.newest.max(Some(sent));
+    }
+
+    /// So many packets of the batch arrived with a mark of congestion.
+    pub fn on_marked(&mut self, packets: u32) {
+        self.batch.marked = self.batch.marked.saturating_add(packets);
+    }
+
+    /// A batch of acknowledgements ended; `limited` if the sender had nothing more to send.
+    pub fn on_end_acks(&mut self, now: Time, limited: bool) {
+        self.pass(now);
+        let batch = core::mem::take(&mut self.batch);
+        let Some(newest) = batch.newest else { return };
+        self.newest = self.newest.max(newest);
+        while let Some(sent) = self.log.front().filter(|sent| sent.at <= newest) {
+            self.una = self.una.max(sent.packets);
+            self.log.pop_front();
+        }
+        if let Some(episode) = self.episode.as_mut().filter(|episode| newest > episode.began) {
+            episode.open = false;
+        }
+        let recovering = self.episode.is_some_and(|episode| episode.open);
+        let acked = u32::try_from(batch.packets).unwrap_or(u32::MAX);
+        let ack = Ack {
+            now: self.now,
+            rtt: (newest <= self.now).then(|| self.now.since(newest)).filter(|rtt| *rtt > Span::ZERO),
+            one_way: None,
+            acked,
+            delivered: self.delivered.packets,
+            resent: self.lost,
+            marked: batch.marked,
+            credit: if limited || recovering { 0.0 } else { f64::from(acked) },
+            limited,
+            una: self.una,
+            next: self.next(),
+            in_flight: self.packets_in_flight(),
+            recovering,
+        };
+        self.controller.on_ack(&ack, &mut self.rng);
+        if self.controller.yields() {
+            self.reduce(newest, |host, flight| host.mark(flight));
+        }
+        self.look();
+    }
+
+    /// Bytes were lost, the newest of them sent at `sent`.
+    pub fn on_lost(&mut self, now: Time, sent: Time, bytes: u64) {
+        self.pass(now);
+        let flight = self.flight();
+        self.in_flight = self.in_flight.saturating_sub(bytes);
+        self.lost = self.lost.saturating_add(bytes.div_ceil(self.mtu));
+        let loss = Loss { now: self.now, flight, una: self.una, next: self.next() };
+        self.reduce(sent, |host, _| host.controller.on_loss(&loss));
+    }
+
+    /// All packets of a long time were lost.
+    pub fn on_persistent_congestion(&mut self, now: Time) {
+        self.pass(now);
+        let reported = self.episode.is_some_and(|episode| episode.open);
+        let timeout = Timeout { now: self.now, flight: self.flight(), reported, next: self.next() };
+        self.controller.on_timeout(&timeout);
+        self.episode = Some(Episode { began: self.now, open: true, before: None });
+        self.look();
+    }
+
+    /// Packets arrived with marks of congestion, the newest of them sent at `sent`. Controllers that count marks hear of them by
+    /// [`on_marked`](Host::on_marked) alone.
+    pub fn on_congestion(&mut self, now: Time, sent: Time) {
+        self.pass(now);
+        if self.controller.marks() == Marks::Classic {
+            self.reduce(sent, |host, flight| host.mark(flight));
+        }
+    }
+
+    /// The same of the newest packet that is acknowledged, from a stack that does not say which one was marked.
+    pub fn on_congestion_of_newest(&mut self, now: Time) {
+        self.on_congestion(now, self.newest);
+    }
+
+    /// Bytes in flight that are neither acknowledged nor lost and never will be.
+    pub fn on_discarded(&mut self, bytes: u64) {
+        self.in_flight = self.in_flight.saturating_sub(bytes);
+    }
+
+    /// All that was lost in the last episode was only late.
+    pub fn on_spurious(&mut self, now: Time) {
+        self.pass(now);
+        let Some((window, threshold)) = self.episode.take().and_then(|episode| episode.before) else {
+            return;
+        };
+        let window = window.max(self.controller.control().window);
+        self.controller.on_resize(&Resize { now: self.now, window, threshold, cause: Cause::Undo });
+    }
+
+    /// Packets have another size from now on.
+    pub fn on_mtu(&mut self, mtu: u64) {
+        self.mtu = mtu.max(1);
+    }
+
+    /// Bytes that may be in flight.
+    pub fn window(&self) -> u64 {
+        (self.controller.control().window.clamp(LEAST, MOST) * self.mtu as f64) as u64
+    }
+
+    /// Bytes per second at which to send them, of a controller that paces.
+    pub fn pacing(&self) -> Option<u64> {
+        let pace = self.controller.control().pacing?;
+        Some(((pace.0 * self.mtu as f64) as u64).max(1))
+    }
+
+    /// The slow-start threshold in bytes, of a controller that has one, once it is known.
+    pub fn threshold(&self) -> Option<u64> {
+        self.threshold.map(|packets| (packets * self.mtu as f64) as u64)
+    }
+
+    /// Bytes in flight, as the host counts them.
+    pub fn in_flight(&self) -> u64 {
+        self.in_flight
+    }
+
+    /// The controller.
+    pub fn controller(&self) -> &Any {
+        &self.controller
+    }
+
+    /// Time passes, and never goes back.
+    fn pass(&mut self, now: Time) {
+        self.now = self.now.max(now);
+    }
+
+    /// The next packet that was never sent: what does not fill one counts as one.
+    fn next(&self) -> u64 {
+        self.sent.packets + u64::from(self.sent.rest > 0)
+    }
+
+    fn packets_in_flight(&self) -> u32 {
+        u32::try_from(self.in_flight.div_ceil(self.mtu)).unwrap_or(u32::MAX)
+    }
+
+    /// Packets that were using the path: the window where it was full (RFC 5681 §3.1).
+    fn flight(&self) -> f64 {
+        let window = self.controller.control().window;
+        let packets = f64::from(self.packets_in_flight());
+        if packets + 1.0 > window { window } else { packets.max(1.0) }
+    }
+
+    fn mark(&mut self, flight: f64) {
+        self.controller.on_ecn(&Ecn { now: self.now, flight, next: self.next() });
+    }
+
+    /// Begins an episode if the packet was sent after the last one began.
+    fn reduce(&mut self, sent: Time, how: impl FnOnce(&mut Host, f64)) {
+        if self.episode.is_some_and(|episode| sent <= episode.began) {
+            return;
+        }
+        let window = self.controller.control().window;
+        let before = self.controller.threshold().map(|threshold| (window, threshold));
+        let flight = self.flight();
+        how(self, flight);
+        self.episode = Some(Episode { began: self.now, open: true, before });
+        self.look();
+    }
+
+    /// Keeps the threshold, which a controller tells only to those that may change it.
+    fn look(&mut self) {
+        self.threshold = self.controller.threshold().filter(|threshold| threshold.is_finite());
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Controllers in noq.
+//!
+//! noq's pacer follows the controller's rate, and a loss that was none is undone. Marks are told as such, but not counted.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use kneepoint_cc::cc;
+//! use kneepoint_quic::noq::Carried;
+//!
+//! let pert = cc::Config::named("pert").expect("a registered controller");
+//! let mut transport = noq_proto::TransportConfig::default();
+//! transport.congestion_controller_factory(Arc::new(Carried::new(pert).expect("noq can carry PERT")));
+//! ```
+
+use std::any::Any;
+use std::string::String;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use alloc::boxed::Box;
+use kneepoint_cc::cc::Config;
+use noq_proto::RttEstimator;
+use noq_proto::congestion::{Controller, ControllerFactory, ControllerMetrics};
+
+use crate::carried::{NOQ, carries};
+use crate::clock::Clock;
+use crate::host::{Host, INITIAL_WINDOW};
+
+/// A controller for every connection of an endpoint.
+#[derive(Debug)]
+pub struct Carried {
+    config: Config,
+    /// Connections so far: each draws random numbers of its own.
+    connections: AtomicU64,
+}
+
+impl Carried {
+    /// Connections with this controller; the error says why noq cannot carry it.
+    pub fn new(config: Config) -> Result<Carried, String> {
+        carries(&NOQ, &config)?;
+        Ok(Carried { config, connections: AtomicU64::new(0) })
+    }
+}
+
+impl ControllerFactory for Carried {
+    fn build(self: Arc<Self>, now: Instant, current_mtu: u16) -> Box<dyn Controller> {
+        let seed = self.connections.fetch_add(1, Ordering::Relaxed);
+        let host = Host::new(&self.config, INITIAL_WINDOW, current_mtu.into(), seed);
+        Box::new(Connection { initial: host.window(), host, clock: Clock::starting(now), last: now })
+    }
+}
+
+/// The controller of a connection.
+#[derive(Clone, Debug)]
+pub struct Connection {
+    host: Host,
+    clock: Clock,
+    /// The last event: noq gives no time where a loss was none.
+    last: Instant,
+    initial: u64,
+}
+
+impl Connection {
+    /// What hears noq's events.
+    pub fn host(&self) -> &Host {
+        &self.host
+    }
+}
+
+impl Controller for Connection {
+    fn on_sent(&mut self, now: Instant, bytes: u64, _: u64) {
+        self.last = now;
+        self.host.on_sent(self.clock.at(now), bytes);
+    }
+
+    fn on_ack(&mut self, _: Instant, sent: Instant, bytes: u64, _: u64, _: bool, _: &RttEstimator) {
+        self.host.on_acked(self.clock.at(sent), bytes);
+    }
+
+    fn on_end_acks(&mut self, now: Instant, _: u64, limited: bool, _: Option<u64>) {
+        self.last = now;
+        self.host.on_end_acks(self.clock.at(now), limited);
+    }
+
+    fn on_congestion_event(
+        &mut self,
+        now: Instant,
+        sent: Instant,
+        persistent: bool,
+        ecn: bool,
+        lost: u64,
+        _: u64,
+    ) {
+        self.last = now;
+        let (now, sent) = (self.clock.at(now), self.clock.at(sent));
+        if ecn {
+            self.host.on_congestion(now, sent);
+            return;
+        }
+        self.host.on_lost(now, sent, lost);
+        if persistent {
+            self.host.on_persistent_congestion(now);
+        }
+    }
+
+    fn on_spurious_congestion_event(&mut self) {
+        self.host.on_spurious(self.clock.at(self.last));
+    }
+
+    fn on_mtu_update(&mut self, mtu: u16) {
+        self.host.on_mtu(mtu.into());
+    }
+
+    fn window(&self) -> u64 {
+        self.host.window()
+    }
+
+    fn metrics(&self) -> ControllerMetrics {
+        let mut metrics = ControllerMetrics::default();
+        metrics.congestion_window = self.host.window();
+        metrics.ssthresh = self.host.threshold();
+        metrics.pacing_rate = self.host.pacing();
+        metrics
+    }
+
+    fn clone_box(&self) -> Box<dyn Controller> {
+        Box::new(self.clone())
+    }
+
+    fn initial_window(&self) -> u64 {
+        self.initial
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
+    }
+}

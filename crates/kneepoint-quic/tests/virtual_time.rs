@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! noq's hosts in the laboratory's network, with its own controllers and with those of the laboratory.
+
+#![cfg(feature = "virtual-time")]
+
+use std::sync::Arc;
+
+use kneepoint_cc::cc::Config;
+use kneepoint_quic::noq::Carried;
+use kneepoint_quic::virtual_time::{Factory, run};
+use kneepoint_sim::link::{LinkSpec, NodeId};
+use kneepoint_sim::queue::Limit;
+use kneepoint_sim::spec::{Builder, Group, Member, Valid};
+use kneepoint_sim::trace::{Event, Observer};
+use kneepoint_sim::traffic;
+use kneepoint_sim::units::{Bytes, Rate, Span, Time};
+use noq_proto::congestion::{Bbr3Config, CubicConfig, NewRenoConfig};
+
+/// Everything that the observers of a run hear, as a number, and what was delivered.
+#[derive(Default)]
+struct Heard {
+    hash: u64,
+    payload: u64,
+    events: u64,
+    completed: Vec<(Time, Bytes)>,
+}
+
+impl Observer for Heard {
+    fn on(&mut self, at: Time, event: &Event) {
+        let text = match event {
+            Event::Sample { .. } => String::new(),
+            other => format!("{at:?} {}", shape(other)),
+        };
+        self.events += 1;
+        for byte in text.bytes() {
+            self.hash = (self.hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+        match event {
+            Event::Delivered { payload, .. } => self.payload += payload.0,
+            Event::Completed { delivered, size, .. } => self.completed.push((*delivered, *size)),
+            _ => {}
+        }
+    }
+}
+
+fn shape(event: &Event) -> String {
+    match event {
+        Event::Arrival { packet, fate, .. } => format!("arrival {packet:?} {fate:?}"),
+        Event::Fate { packet, fate, .. } => format!("fate {packet:?} {fate:?}"),
+        Event::Delivered { packet, payload } => format!("delivered {packet:?} {payload:?}"),
+        Event::Acked { flow, acked, rtt, window, .. } => format!("acked {flow:?} {acked:?} {rtt:?} {window}"),
+        _ => "other".into(),
+    }
+}
+
+/// 20 Mbit/s, 40 ms, a buffer of one product of both, and transfers of this size.
+fn network(flows: usize, size: Option<u64>, seconds: u64) -> Valid {
+    let (a, b, delay) = (NodeId(0), NodeId(1), Span::from_millis(20));
+    let bottleneck = LinkSpec {
+        rate: Some(Rate::from_mbit(20)),
+        delay,
+        limit: Limit::Packets(67),
+        measured: true,
+        ..LinkSpec::new(a, b)
+    };
+    let mut group = Group::new("long", traffic::Config::default());
+    for _ in 0..flows {
+        group = group.member(a, b, Member { size: size.map(Bytes), ..Member::default() });
+    }
+    Builder::new("noq")
+        .duration(Span::from_secs(seconds))
+        .node("a")
+        .node("b")
+        .link(bottleneck)
+        .link(LinkSpec { delay, ..LinkSpec::new(b, a) })
+        .group(group)
+        .build()
+        .expect("a network")
+}
+
+fn ours(name: &str) -> Factory {
+    Arc::new(Carried::new(Config::named(name).expect("registered")).expect("noq carries it"))
+}
+
+fn heard(valid: &Valid, factory: &Factory) -> Heard {
+    run(valid, 1, std::slice::from_ref(factory), Heard::default()).expect("a run")
+}
+
+#[test]
+fn the_link_is_full_with_controllers_of_noq_and_of_the_laboratory() {
+    let theirs: [(&str, Factory); 3] = [
+        ("new-reno", Arc::new(NewRenoConfig::default())),
+        ("cubic", Arc::new(CubicConfig::default())),
+        ("bbr3", Arc::new(Bbr3Config::default())),
+    ];
+    let own = ["reno", "cubic", "pert", "bbr"].map(|name| (name, ours(name)));
+    for (name, factory) in theirs.into_iter().chain(own) {
+        let valid = network(2, None, 10);
+        let share = heard(&valid, &factory).payload as f64 * 8.0 / (10.0 * 20e6);
+        // Headers take 4 %.
+        assert!((0.75..0.97).contains(&share), "{name}: {share}");
+    }
+}
+
+#[test]
+fn a_seed_gives_the_same_packets_again() {
+    let valid = network(3, None, 5);
+    // noq's own BBR3 draws from the machine's entropy: its configuration has a seed, and no way to set it.
+    let factories: [fn() -> Factory; 2] = [|| ours("pert"), || Arc::new(CubicConfig::default())];
+    for factory in factories {
+        let [one, two] = [(), ()].map(|()| heard(&valid, &factory()));
+        assert_eq!((one.hash, one.events), (two.hash, two.events));
+    }
+}
+
+#[test]
+fn a_transfer_arrives_whole_and_ends() {
+    let heard = heard(&network(2, Some(1_000_000), 10), &ours("cubic"));
+    assert_eq!(heard.payload, 2_000_000);
+    let sizes: Vec<u64> = heard.completed.iter().map(|(_, size)| size.0).collect();
+    assert_eq!(sizes, [1_000_000; 2]);
+    // 16 Mbit at 20 Mbit/s take 0.8 s.
+    assert!(heard.completed.iter().all(|(at, _)| (0.8..3.0).contains(&at.as_secs_f64())));
+}
