@@ -7,11 +7,12 @@ use std::ops::Range;
 
 use super::choose::{Family, unfold};
 use super::extensions::Extensions;
+use super::sections::Flows;
 use super::tree::{Key, Node, Table, Value};
 use crate::fault::Faults;
 use crate::link::capacity;
 use crate::settings::{Assign, Auto, FilePath, Inline, Raw, Refusal, Setting, Word};
-use crate::traffic::har;
+use crate::traffic::{Kind, har};
 
 /// The text of a file by its path as written in the scenario, or why there is none.
 pub type Files<'f> = &'f dyn Fn(&str) -> Result<String, String>;
@@ -60,8 +61,12 @@ pub(super) fn fill(tree: &mut Table, extensions: &Extensions, files: Opened, fau
         }
     }
     for (section, mut source) in extensions.sources() {
+        let transfers = source.nature().kind == Kind::Transfers;
         for table in tables(tree, section) {
             reader.fields(table, &mut source);
+            if transfers {
+                reader.fields(table, &mut Flows::default());
+            }
         }
     }
     reader.bytes
