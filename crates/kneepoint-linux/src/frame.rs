@@ -206,6 +206,13 @@ pub fn mark(frame: &mut [u8]) -> bool {
     true
 }
 
+/// Turns the last bit of a frame, which its checksums cover; a second time turns it back.
+pub fn corrupt(frame: &mut [u8]) {
+    if let Some(last) = frame.last_mut() {
+        *last ^= 1;
+    }
+}
+
 /// The window that the code in a DSCP stands for: 2^((c - 1) / 4) packets; none for the code 0.
 pub fn window_hint(dscp: u8) -> Option<f64> {
     (dscp > 0).then(|| libm::exp2((f64::from(dscp) - 1.0) / 4.0))

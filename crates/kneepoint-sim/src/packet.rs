@@ -80,6 +80,8 @@ impl Flags {
     pub const WINDOW: Flags = Flags(1 << 11);
     /// A probe of a closed window: it has no data.
     pub const PROBE: Flags = Flags(1 << 12);
+    /// A bit of it is wrong.
+    pub const CORRUPT: Flags = Flags(1 << 13);
 
     /// Whether it carries explicit feedback.
     #[inline]
@@ -232,6 +234,14 @@ impl Packet {
         // The offset has a sign.
         let first = self.seq.wrapping_add(((offset << 8) as i32 >> 8) as u32);
         if length == 0 { (0, 0) } else { (first, first.wrapping_add(length)) }
+    }
+
+    /// A bit of it becomes wrong. Its incarnation is then one that no flow has, so that hosts ignore it as they do packets of the past.
+    pub fn corrupt(&mut self) {
+        if !self.flags.has(Flags::CORRUPT) {
+            self.flags = self.flags.with(Flags::CORRUPT);
+            self.epoch ^= 1 << 15;
+        }
     }
 
     /// Its size on the wire.

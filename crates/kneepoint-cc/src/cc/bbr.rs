@@ -34,7 +34,8 @@
 //! `extra` more once the pipe is full: packets that arrived beyond B since they last were as many as B says, the
 //! greatest of 5 to 10 rounds, at most 100 ms of B; the first phase of ProbeBW counts Q as in flight already; a timeout
 //! makes Startup look for growth anew; only a smaller RTT renews T, in whole microseconds; `W` falls by what is lost in any state, and an
-//! acknowledgement of nothing that arrived leaves it; a rate sample takes the smallest RTT of the connection at least, not T. Left out: the detector of token buckets (`lt_bw`); departures scheduled
+//! acknowledgement of nothing that arrived leaves it; a rate sample takes the smallest RTT of the connection at least, not T; where two intervals of
+//! 4 to 16 rounds have the same rate and lose a fifth, a token bucket polices, whose rate stands for B with p = 1 for 48 rounds (`lt_bw`). Left out: departures scheduled
 //! ahead, for hosts here send at the time; whether an acknowledgement was delayed, when T has aged; gains in 256ths.
 
 use alloc::{boxed::Box, vec::Vec};
@@ -50,6 +51,7 @@ use phases::Mode;
 
 mod linux;
 mod phases;
+mod policing;
 
 crate::choice! {
     /// Which BBR.
@@ -111,6 +113,8 @@ struct State {
     rates: Greatest,
     /// B, packets per second; zero before the first sample.
     rate: f64,
+    /// B, or the rate of a policer in its place.
+    bandwidth: f64,
     /// T.
     rtt: Span,
     rtt_since: Time,
@@ -137,16 +141,17 @@ impl State {
 
     #[inline]
     fn draft_target(&self, gain: f64) -> f64 {
-        if self.rtt == Span::MAX || self.rate == 0.0 {
+        if self.rtt == Span::MAX || self.bandwidth == 0.0 {
             return self.initial_window;
         }
-        gain * self.rate * self.rtt.as_secs_f64() + QUANTA
+        gain * self.bandwidth * self.rtt.as_secs_f64() + QUANTA
     }
 
     fn learn_rate(&mut self, sample: &Sample) {
         let Some(rate) = sample.rate else { return };
         if rate >= self.rate || !sample.limited {
             self.rate = self.rates.update(self.delivery.rounds(), self.params.rate_rounds, rate);
+            self.bandwidth = self.rate;
         }
     }
 
@@ -200,7 +205,7 @@ impl State {
         if let Some(rtt) = first_rtt.filter(|rtt| *rtt > Span::ZERO) {
             self.pacing = self.margin * self.params.startup_gain * self.initial_window / rtt.as_secs_f64();
         }
-        let rate = self.margin * self.gain() * self.rate;
+        let rate = self.margin * self.gain() * self.bandwidth;
         if rate > 0.0 && (self.filled() || rate > self.pacing) {
             self.pacing = rate;
         }
@@ -273,6 +278,7 @@ impl Controller for Bbr {
             delivery: Delivery::default(),
             rates: Greatest::default(),
             rate: 0.0,
+            bandwidth: 0.0,
             rtt: Span::MAX,
             rtt_since: Time::ZERO,
             full_rate: 0.0,
@@ -296,6 +302,9 @@ impl Controller for Bbr {
         state.in_flight = f64::from(ack.in_flight);
         state.learn_rate(&sample);
         if state.linux.is_some() {
+            if sample.rate.is_some() {
+                state.police(ack.now, (sample.lost > 0.0, sample.limited, sample.round), Some(rng));
+            }
             state.learn_aggregation(ack.now, &sample);
         }
         state.turn_cycle(ack.now, state.in_flight + sample.newly, sample.lost > 0.0);
@@ -322,6 +331,7 @@ impl Controller for Bbr {
         state.window = 1.0;
         if state.linux.is_some() {
             state.full_rate = 0.0;
+            state.police(timeout.now, (true, false, true), None);
         }
         state.repair = Some(timeout.next);
         state.conserves = false;

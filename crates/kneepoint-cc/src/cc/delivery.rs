@@ -89,6 +89,11 @@ impl Delivery {
         self.delivered
     }
 
+    /// Packets that were sent again so far.
+    pub fn resent(&self) -> u64 {
+        self.resent
+    }
+
     /// The round ends when a packet sent from now on is acknowledged.
     pub fn begin_round(&mut self) {
         self.round_end = self.delivered;

@@ -81,6 +81,12 @@ impl Fields {
         &self.lines
     }
 
+    /// The value of a field, if it is set.
+    pub fn get(&self, field: &str) -> Option<&str> {
+        let line = self.lines.iter().rev().find(|line| path_of(line) == field)?;
+        line.split_once('=').map(|(_, value)| value.trim().trim_matches('"'))
+    }
+
     /// Those of `--set` alone.
     pub fn set(&self) -> &[String] {
         let own = self.options.iter().filter(|option| option.is_some()).count();

@@ -252,7 +252,11 @@ fn question(session: &Session, arguments: &Arguments, path: &Fields) -> Result<Q
         extensions: session.extensions().clone(),
         tcp,
         queues: Queues::named(&arguments.queues).unwrap_or(Queues::Paper),
-        rate: arguments.rate.map_or_else(|| path_default(arguments, "rate", "150mbit"), Ok)?,
+        // A trace has a rate of its own.
+        rate: match path.get("topology.rate").and_then(|rate| rate.parse().ok()).or(arguments.rate) {
+            Some(rate) => rate,
+            None => path_default(arguments, "rate", "150mbit")?,
+        },
         rtt: arguments.rtt.map_or_else(|| path_default(arguments, "rtt", "60ms"), Ok)?,
         buffers,
         flows,

@@ -13,6 +13,8 @@ pub struct Frames {
     slots: Vec<Box<[u8; LONGEST]>>,
     /// The length of each, and the side that it came from.
     known: Vec<(u16, Side)>,
+    /// How many further packets name each, beyond the first.
+    further: Vec<u32>,
     free: Vec<u32>,
 }
 
@@ -23,6 +25,7 @@ impl Frames {
         self.free.pop().unwrap_or_else(|| {
             self.slots.push(Box::new([0; LONGEST]));
             self.known.push((0, Side::Near));
+            self.further.push(0);
             self.slots.len() as u32 - 1
         })
     }
@@ -51,10 +54,18 @@ impl Frames {
         &mut self.slots[slot as usize][..usize::from(self.known[slot as usize].0)]
     }
 
-    /// No packet uses the slot any more.
+    /// A packet that names the slot goes on twice.
+    pub fn share(&mut self, slot: u32) {
+        self.further[slot as usize] += 1;
+    }
+
+    /// A packet uses the slot no more.
     #[inline]
     pub fn release(&mut self, slot: u32) {
-        self.free.push(slot);
+        match &mut self.further[slot as usize] {
+            0 => self.free.push(slot),
+            further => *further -= 1,
+        }
     }
 }
 
@@ -73,5 +84,16 @@ mod tests {
         assert_eq!(frames.bytes(a), [1, 1, 1]);
         frames.release(a);
         assert_eq!((frames.take(), frames.bytes(b)), (a, &mut [2, 2, 2][..]));
+    }
+
+    #[test]
+    fn a_slot_that_two_packets_name_is_free_when_both_are_gone() {
+        let mut frames = Frames::default();
+        let slot = frames.take();
+        frames.share(slot);
+        frames.release(slot);
+        assert_ne!(frames.take(), slot);
+        frames.release(slot);
+        assert_eq!(frames.take(), slot);
     }
 }

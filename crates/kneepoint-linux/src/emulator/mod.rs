@@ -24,7 +24,7 @@ use kneepoint::link::{Links, NodeId, Routes};
 use kneepoint::packet::{Flags, Packet};
 use kneepoint::queue::{Backlog, Fate};
 use kneepoint::spec::Valid;
-use kneepoint::trace::{Event, FlowId, LinkId, Observer, View};
+use kneepoint::trace::{Alteration, Event, FlowId, LinkId, Observer, View};
 use kneepoint::units::{Rate, Span, Time};
 
 pub use carry::{AWAKE, Capture, Carried, Port, Stop, be_prompt, be_prompt_at, carry, never};
@@ -139,7 +139,7 @@ impl<O: Observer> Emulator<O> {
         }
         let mut frames = Frames::default();
         let spare = frames.take();
-        let watch = Watch { inner: watch, dropped: Vec::new(), flows: Vec::new() };
+        let watch = Watch { inner: watch, dropped: Vec::new(), doubled: Vec::new(), flows: Vec::new() };
         Emulator {
             layer: Layer::Ip,
             links,
@@ -264,10 +264,17 @@ impl<O: Observer> Emulator<O> {
         {
             frame::stamp_rate(bytes, rate);
         }
-        if let Some(headers) = self.layer.headers(bytes) {
+        let corrupt = packet.flags.has(Flags::CORRUPT);
+        if corrupt {
+            frame::corrupt(bytes);
+        } else if let Some(headers) = self.layer.headers(bytes) {
             self.tap.leave(&headers, packet, at, &mut self.watch);
         }
         hand(to, self.frames.bytes(slot), at);
+        // Another packet may name the frame.
+        if corrupt {
+            frame::corrupt(self.frames.bytes(slot));
+        }
         self.frames.release(slot);
     }
 
@@ -283,9 +290,12 @@ impl<O: Observer> Emulator<O> {
         self.watch.flows.clear();
     }
 
-    /// Frees the frames of packets that were dropped.
+    /// Frees the frames of packets that were dropped, behind those that went on twice.
     #[inline]
     fn release(&mut self) {
+        while let Some(slot) = self.watch.doubled.pop() {
+            self.frames.share(slot);
+        }
         while let Some(slot) = self.watch.dropped.pop() {
             self.frames.release(slot);
         }
@@ -311,6 +321,8 @@ fn resolution(valid: &Valid) -> Span {
 struct Watch<O> {
     inner: O,
     dropped: Vec<u32>,
+    /// Frames of packets that go on twice.
+    doubled: Vec<u32>,
     /// Flows that began or ended since the last frame that entered.
     flows: Vec<(u32, bool)>,
 }
@@ -321,6 +333,7 @@ impl<O: Observer> Observer for Watch<O> {
         match event {
             Event::Arrival { packet, fate: Fate::Dropped(_), .. }
             | Event::Fate { packet, fate: Fate::Dropped(_), .. } => self.dropped.push(packet.id),
+            Event::Altered { packet, how: Alteration::Duplicated, .. } => self.doubled.push(packet.id),
             Event::Started { flow, .. } => self.flows.push((flow.0, true)),
             Event::Closed { flow } => self.flows.push((flow.0, false)),
             _ => {}

@@ -11,9 +11,14 @@ struct Link(Emulator<()>);
 
 impl Link {
     fn new(feedback: &str) -> Link {
+        Link::with(&format!("[feedback]\n{feedback}"))
+    }
+
+    /// The same with these sections.
+    fn with(sections: &str) -> Link {
         let text = format!(
             "[run]\nduration = '5s'\n[topology]\nkind = 'dumbbell'\nrate = '10mbit'\nrtt = '20ms'\nbuffer = '1bdp'\n\
-             [feedback]\n{feedback}\n[[flows]]\ncount = 2\ncc = 'ratcp'\nstart = '0s'\n"
+             {sections}\n[[flows]]\ncount = 2\ncc = 'ratcp'\nstart = '0s'\n"
         );
         let valid = parse(&text).unwrap().cases.remove(0).valid;
         let way = valid.groups()[0].pairs[0];
@@ -22,15 +27,22 @@ impl Link {
 
     /// What the far host is handed of a segment of the near one from this port: the bytes of the frame.
     fn carry(&mut self, port: u16, segment: &Segment, millis: u64) -> Vec<u8> {
+        let (flow, mut handed) = self.hand(port, segment, millis);
+        let frame = handed.pop().unwrap_or_default();
+        assert!(forge::is_sound(flow, &frame), "checksums");
+        frame
+    }
+
+    /// All frames that the far host is handed of a segment of the near one.
+    fn hand(&mut self, port: u16, segment: &Segment, millis: u64) -> (Tuple, Vec<Vec<u8>>) {
         let flow = tuple("10.77.0.1", "10.77.0.2", (port, 5001), 6);
         let (frame, now) = (forge::tcp(flow, segment), Time::ZERO + Span::from_millis(millis));
         self.0.advance(now, |_, _, _| ());
         self.0.room()[..frame.len()].copy_from_slice(&frame);
         self.0.enter(Side::Near, frame.len(), now);
         let mut handed = Vec::new();
-        self.0.advance(now + Span::from_millis(40), |_, bytes, _| handed = bytes.to_vec());
-        assert!(forge::is_sound(flow, &handed), "checksums");
-        handed
+        self.0.advance(now + Span::from_millis(40), |_, bytes, _| handed.push(bytes.to_vec()));
+        (flow, handed)
     }
 
     fn open(&mut self, port: u16, millis: u64) {
@@ -74,4 +86,23 @@ fn an_oracle_tells_each_flow_its_share_while_it_is_open() {
 fn a_link_without_feedback_changes_no_rate() {
     let mut link = Link::new("kind = 'none'");
     assert_eq!([link.told(1, ANY, 0), link.told(1, 7, 50)], [ANY, 7]);
+}
+
+#[test]
+fn a_link_hands_over_two_copies_or_a_frame_whose_checksum_is_wrong() {
+    let data = Segment { seq: 10, flags: ACK, payload: 100, ..Segment::default() };
+    let (flow, twice) = Link::with("[duplication]\np = 1.0").hand(1, &data, 0);
+    assert!(twice.len() == 2 && twice.iter().all(|frame| forge::is_sound(flow, frame)));
+    let sections = "[duplication]\np = 1.0\n[corruption]\np = 1.0";
+    let (_, corrupt) = Link::with(sections).hand(1, &data, 0);
+    assert!(corrupt.len() == 2 && corrupt.iter().all(|frame| !forge::is_sound(flow, frame)));
+}
+
+#[test]
+fn a_policer_drops_frames_beyond_its_burst() {
+    let mut link = Link::with("[policer]\nrate = '1kbit'\nburst = '400b'");
+    let data = Segment { seq: 10, flags: ACK, payload: 100, ..Segment::default() };
+    let passed: Vec<usize> = (0..6).map(|place| link.hand(1, &data, 50 * place).1.len()).collect();
+    let first = passed.iter().take_while(|frames| **frames == 1).count();
+    assert!((1..6).contains(&first) && passed[first..].iter().all(|frames| *frames == 0), "{passed:?}");
 }

@@ -221,6 +221,12 @@ fn cake(config: &Config, facts: &Facts) -> Result<Discipline, String> {
     const ONE_CLASS: u32 = 3;
     const EACH_FLOW: u32 = 4;
     only(config, &[("quantum", "0b"), ("ecn", "true")])?;
+    // `CAKE_ACK_NONE`, `CAKE_ACK_FILTER`, `CAKE_ACK_AGGRESSIVE`
+    let filter = match config.get("ack_filter").as_deref() {
+        Some("conservative") => 1,
+        Some("aggressive") => 2,
+        _ => 0,
+    };
     let memory = match facts.limit {
         Limit::Unlimited => Vec::new(),
         Limit::Packets(packets) => {
@@ -238,6 +244,7 @@ fn cake(config: &Config, facts: &Facts) -> Result<Discipline, String> {
         attribute(6, &0i32.to_ne_bytes()),
         word(7, micros(get(config, "interval"))),
         word(8, micros(get(config, "target"))),
+        word(16, filter),
         memory,
     ];
     Ok(Discipline { kind: "cake", options, acts: Acts::AtHeadOfFlow, shapes: true })

@@ -77,6 +77,9 @@ impl Shaped {
         if spec.feedback != kneepoint::feedback::Config::default() {
             return Err(said(format!("Linux tells senders nothing as `{}` does", spec.feedback.name())));
         }
+        if spec.effects.is_some() {
+            return Err(said("Linux's links police, reorder, duplicate and corrupt nothing here".into()));
+        }
         let rates = rates(spec, end).map_err(said)?;
         let discipline = |rate| {
             let facts = Facts { rate, delay: spec.delay, limit: spec.limit, packet };
@@ -88,7 +91,7 @@ impl Shaped {
         let idle = spec.delay == Span::ZERO && spec.delay_steps.is_empty() && spec.jitter == Span::ZERO;
         let wire = Wire {
             delay: spec.delay,
-            steps: spec.delay_steps.clone(),
+            steps: delays(spec, end),
             jitter: spec.jitter,
             loss,
             uniform,
@@ -219,6 +222,18 @@ fn htb(device: u32, rate: Rate) -> Message {
         options.push(attribute(7, &bytes.to_ne_bytes()));
     }
     Message::class(device, BELOW_HTB, HTB, "htb", &options)
+}
+
+/// The delays of a link from instants on, all until the end.
+fn delays(spec: &LinkSpec, end: Time) -> Vec<Timed<Span>> {
+    let Some(period) = spec.delay_period else { return spec.delay_steps.clone() };
+    let first = Timed { at: Span::ZERO, value: spec.delay };
+    let rounds = (0..=end.0 / period.0).flat_map(|round| {
+        let begins = period * round;
+        let again = [first].into_iter().filter(move |_| round > 0).chain(spec.delay_steps.iter().copied());
+        again.map(move |step| Timed { at: begins + step.at, ..step })
+    });
+    rounds.take_while(|step| step.at.0 < end.0).collect()
 }
 
 /// The rates of a link over time, the first at the beginning; none where it transmits at once.

@@ -20,19 +20,42 @@ struct Noise {
     jitter: Span,
     /// Delays to come, the next last.
     steps: Vec<Timed<Span>>,
+    /// Delays that begin again.
+    again: Option<Again>,
     /// The loss model; none if the line is lossless.
     loss: Option<loss::Any>,
     last: Time,
     rng: Rng,
 }
 
+/// Delays of one period, and that before the first step.
+#[derive(Clone, Debug)]
+struct Again {
+    first: Span,
+    steps: Box<[Timed<Span>]>,
+    period: Span,
+    /// When the period begins that follows.
+    next: Span,
+}
+
 impl Line {
-    /// A line of this delay, plus up to `jitter` at random, and this loss. The delay is that of a step from its instant on.
-    pub fn new(delay: Span, jitter: Span, steps: &[Timed<Span>], loss: loss::Any, rng: Rng) -> Line {
+    /// A line of this delay, plus up to `jitter` at random, and this loss. The delay is that of a step from its instant on; after a
+    /// period the delays begin again.
+    pub fn new(
+        delay: Span,
+        jitter: Span,
+        (steps, period): (&[Timed<Span>], Option<Span>),
+        loss: loss::Any,
+        rng: Rng,
+    ) -> Line {
         let loss = (!loss.lossless()).then_some(loss);
         let noisy = jitter > Span::ZERO || !steps.is_empty() || loss.is_some();
-        let steps = || steps.iter().rev().copied().collect();
-        let noise = || Box::new(Noise { jitter, steps: steps(), loss, last: Time::ZERO, rng });
+        let noise = || {
+            let again =
+                period.map(|period| Again { first: delay, steps: steps.into(), period, next: period });
+            let to_come = steps.iter().rev().copied().collect();
+            Box::new(Noise { jitter, steps: to_come, again, loss, last: Time::ZERO, rng })
+        };
         Line { delay, noise: noisy.then(noise) }
     }
 
@@ -64,8 +87,15 @@ impl Line {
 
 impl Noise {
     fn carry(&mut self, end: Time, delay: &mut Span, size: u16) -> Option<Time> {
-        while let Some(step) = self.steps.pop_if(|step| step.at.after_start() <= end) {
-            *delay = step.value;
+        loop {
+            while let Some(step) = self.steps.pop_if(|step| step.at.after_start() <= end) {
+                *delay = step.value;
+            }
+            let Some(again) = &mut self.again else { break };
+            if !self.steps.is_empty() || again.next.after_start() > end {
+                break;
+            }
+            self.steps = again.begin(end);
         }
         if let Some(loss) = &mut self.loss
             && loss.loses(end, Bytes(u64::from(size)), &mut self.rng)
@@ -75,6 +105,18 @@ impl Noise {
         let late = if self.jitter == Span::ZERO { Span::ZERO } else { Span(self.rng.below(self.jitter.0)) };
         self.last = self.last.max(end + *delay + late);
         Some(self.last)
+    }
+}
+
+impl Again {
+    /// The steps of the period of `end`, the next last.
+    #[cold]
+    fn begin(&mut self, end: Time) -> Vec<Timed<Span>> {
+        let begins = Span(end.0 - end.0 % self.period.0);
+        self.next = begins + self.period;
+        let later = |step: &Timed<Span>| Timed { at: begins + step.at, ..*step };
+        let first = Timed { at: begins, value: self.first };
+        self.steps.iter().rev().map(later).chain([first]).collect()
     }
 }
 
@@ -89,7 +131,7 @@ mod tests {
         for (field, value) in fields {
             loss.set(field, value).expect("allowed");
         }
-        Line::new(Span(5), Span::ZERO, &[], loss.build(), Rng::stream(3, "line", 0))
+        Line::new(Span(5), Span::ZERO, (&[], None), loss.build(), Rng::stream(3, "line", 0))
     }
 
     fn lost(name: &str, fields: &[(&str, f64)], packets: u64) -> u64 {
@@ -124,7 +166,7 @@ mod tests {
     #[test]
     fn jitter_never_reorders() {
         let none = loss::Config::default().build();
-        let mut line = Line::new(Span(1000), Span(500), &[], none, Rng::stream(3, "line", 0));
+        let mut line = Line::new(Span(1000), Span(500), (&[], None), none, Rng::stream(3, "line", 0));
         let arrivals: Vec<_> = (0..1000).map(|i| line.carry(Time(i * 100), 40).unwrap()).collect();
         assert!(arrivals.is_sorted());
         let lags = arrivals.iter().enumerate().map(|(i, at)| at.0 - i as u64 * 100);
@@ -135,9 +177,32 @@ mod tests {
     fn a_delay_that_falls_lets_no_packet_overtake_another() {
         let steps = [(20, 9), (40, 2)].map(|(at, value)| Timed { at: Span(at), value: Span(value) });
         let none = loss::Config::default().build();
-        let mut line = Line::new(Span(5), Span::ZERO, &steps, none, Rng::stream(3, "line", 0));
+        let mut line = Line::new(Span(5), Span::ZERO, (&steps, None), none, Rng::stream(3, "line", 0));
         let arrivals = [0, 19, 20, 39, 40, 45, 50].map(|end| line.carry(Time(end), 40).unwrap().0);
         // 40 + 2 would be before 39 + 9.
         assert_eq!(arrivals, [5, 24, 29, 48, 48, 48, 52]);
+    }
+
+    #[test]
+    fn delays_begin_again_after_their_period() {
+        let steps = [(20, 9), (40, 12)].map(|(at, value)| Timed { at: Span(at), value: Span(value) });
+        let line = || {
+            let none = loss::Config::default().build();
+            Line::new(Span(5), Span::ZERO, (&steps, Some(Span(100))), none, Rng::stream(3, "line", 0))
+        };
+        let mut busy = line();
+        let delays = |line: &mut Line, at: u64| line.carry(Time(at), 40).unwrap().0 - at;
+        let all: Vec<u64> = (0..40).map(|k| delays(&mut busy, k * 25)).collect();
+        assert_eq!(all, [5, 9, 12, 12].repeat(10));
+        // A line that was idle for some periods is where a busy one is.
+        for at in [825, 850, 999, 5010, 5020] {
+            let spec = crate::link::LinkSpec {
+                delay: Span(5),
+                delay_steps: steps.to_vec(),
+                delay_period: Some(Span(100)),
+                ..crate::link::LinkSpec::new(crate::link::NodeId(0), crate::link::NodeId(1))
+            };
+            assert_eq!(delays(&mut line(), at), spec.delay_at(Time(at)).0, "at {at}");
+        }
     }
 }

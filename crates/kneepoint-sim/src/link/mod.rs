@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Links: a queue before a transmitter before a line that delays, jitters and loses; and networks of them, at work.
+//! Links: a queue before a transmitter before a line that delays, jitters and loses, some with further effects; and networks of them, at
+//! work.
 //!
 //! [`Links`] carries packets without a run, a clock or I/O: the caller keeps the event queue and says what time it is. A packet that
 //! is handed in crosses the links of its path; when it reaches the end, it is written where the caller wants it, and the answer is the
@@ -35,7 +36,10 @@
 //! assert_eq!(reached[0], Time::ZERO + Span::from_millis(1 + 5 + 2 + 10));
 //! ```
 
+mod bucket;
 pub mod capacity;
+pub mod effects;
+pub mod handover;
 mod line;
 pub mod loss;
 mod network;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Descriptions of nodes and links, from which a run makes links at work.
 
+use super::effects::Effects;
 use super::{capacity, loss};
 use crate::feedback;
 use crate::queue::{self, Limit};
 use crate::settings::Timed;
-use crate::units::{Interval, Rate, Span};
+use crate::units::{Interval, Rate, Span, Time};
 
 /// A node, by its place in [`Network::nodes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,6 +38,8 @@ pub struct LinkSpec {
     pub delay: Span,
     /// Other delays from instants on, in order.
     pub delay_steps: Vec<Timed<Span>>,
+    /// After how long these begin again.
+    pub delay_period: Option<Span>,
     /// By how much more it may delay a packet, at random and without reordering.
     pub jitter: Span,
     /// Which discipline rules its queue.
@@ -47,6 +50,8 @@ pub struct LinkSpec {
     pub feedback: feedback::Config,
     /// The loss model.
     pub loss: loss::Config,
+    /// What else it does to packets.
+    pub effects: Option<Box<Effects>>,
     /// Whether its queue is measured (a bottleneck) or only carried (an access link).
     pub measured: bool,
 }
@@ -62,11 +67,13 @@ impl LinkSpec {
             capacity: capacity::Config::default(),
             delay: Span::ZERO,
             delay_steps: Vec::new(),
+            delay_period: None,
             jitter: Span::ZERO,
             queue: queue::Config::default(),
             feedback: feedback::Config::default(),
             limit: Limit::Unlimited,
             loss: loss::Config::default(),
+            effects: None,
             measured: false,
         }
     }
@@ -74,6 +81,14 @@ impl LinkSpec {
     /// A link from a node to itself that only holds packets back: the noise of a host.
     pub fn noise(node: NodeId, jitter: Span) -> LinkSpec {
         LinkSpec { jitter, ..LinkSpec::new(node, node) }
+    }
+
+    /// How long a packet travels whose transmission ends at `at`.
+    pub fn delay_at(&self, at: Time) -> Span {
+        let since = at.since(Time::ZERO);
+        let passed = self.delay_period.map_or(since, |period| Span(since.0 % period.0));
+        let steps = self.delay_steps.partition_point(|step| step.at <= passed);
+        if steps > 0 { self.delay_steps[steps - 1].value } else { self.delay }
     }
 
     /// Its idle transmitter, if it is link number `index` of the run seeded with `seed`.

@@ -20,9 +20,11 @@
 use super::class::Classes;
 use super::crossing::Crossed;
 use super::lateness::Lateness;
+use super::reordering::Order;
 use super::slowdown::Alone;
 use crate::metric::{
-    BYTES, Entry, INDEX, MBIT, PACKETS, PERCENT, PLAIN, Recorder, Tallies, number, rate_bps, times,
+    BYTES, Entry, INDEX, MBIT, PACKETS, PERCENT, PLAIN, Recorder, SECONDS, Statistic, Tallies, number,
+    rate_bps, times,
 };
 use crate::spec;
 use crate::table::jain_index;
@@ -61,6 +63,8 @@ pub(super) struct Group {
     datagrams: u64,
     datagram_bytes: u64,
     delay: Recorder,
+    /// Of its packets, where a link changes it.
+    pub(super) order: Option<Box<Order>>,
 }
 
 impl Group {
@@ -159,6 +163,11 @@ impl Group {
         libm::sqrt(variance) / self.session_rate()
     }
 
+    /// A number of the order of its packets; NaN where no link changes it.
+    fn of_order(&self, number: impl Fn(&Order) -> f64) -> f64 {
+        self.order.as_deref().map_or(f64::NAN, number)
+    }
+
     fn goodput(&self) -> f64 {
         match self.goodputs.as_slice() {
             [] => self.of_transfers(rate_bps(self.acked, self.window)),
@@ -254,6 +263,34 @@ pub(super) const METRICS: &[Entry<Group>] = &[
         Group::session_rate_variation,
     )
     .detail(),
+];
+
+/// The metrics of the order of a group's packets of data.
+pub(super) const ORDER: &[Entry<Group>] = &[
+    number("reordered_ratio", "Packets reordered (RFC 4737)", "reordered", PERCENT, |group: &Group| {
+        group.of_order(Order::ratio)
+    }),
+    number(
+        "three_reordered_ratio",
+        "Packets 3-reordered (RFC 4737), which TCP takes for lost",
+        "3-reordered",
+        PERCENT,
+        |group: &Group| group.of_order(Order::far_ratio),
+    ),
+    number(
+        "reordering_extent_mean_packets",
+        "Mean extent of reordered packets (RFC 4737)",
+        "extent",
+        PACKETS,
+        |group: &Group| group.of_order(|order| order.extent.value(Statistic::Mean) / 1000.0),
+    ),
+    number(
+        "reordering_late_mean_s",
+        "Mean late time of reordered packets (RFC 4737)",
+        "late by",
+        SECONDS,
+        |group: &Group| group.of_order(|order| order.late.seconds(Statistic::Mean)),
+    ),
 ];
 
 /// The metrics of a group's datagrams, and of its path.

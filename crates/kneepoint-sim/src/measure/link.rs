@@ -19,7 +19,7 @@ use super::occupancy::Occupancy;
 use crate::link::LinkSpec;
 use crate::metric::{BYTES, Entry, MBIT, PACKETS, PERCENT, PLAIN, Recorder, number, packets, times};
 use crate::queue::{Fate, Limit, Reason};
-use crate::trace::Event;
+use crate::trace::{Alteration, Event};
 use crate::units::{Bytes, Interval, Rate, Span, Time};
 
 /// The counters of a measured link. Events reach it inside the measurement window, unless its methods say otherwise.
@@ -45,6 +45,10 @@ pub(super) struct Link {
     /// By reason.
     drops: [u64; Reason::ALL.len()],
     marks: u64,
+    corrupted: u64,
+    duplicated: u64,
+    /// Whether it has effects besides those of queue and channel.
+    effects: bool,
     served_packets: u64,
     served_bytes: u64,
     /// The last transmission that began before the window, and the last before its end: when, and of how many bytes.
@@ -79,6 +83,9 @@ impl Link {
             arrivals: 0,
             drops: [0; Reason::ALL.len()],
             marks: 0,
+            corrupted: 0,
+            duplicated: 0,
+            effects: spec.effects.is_some(),
             served_packets: 0,
             served_bytes: 0,
             before: (Time::ZERO, 0),
@@ -97,6 +104,8 @@ impl Link {
                 self.fate(*fate);
             }
             Event::Fate { fate, .. } => self.fate(*fate),
+            Event::Altered { how: Alteration::Corrupted, .. } => self.corrupted += 1,
+            Event::Altered { how: Alteration::Duplicated, .. } => self.duplicated += 1,
             Event::Service { packet, waited, .. } => self.serves(at, packet.size, *waited),
             _ => {}
         }
@@ -161,6 +170,11 @@ impl Link {
     /// The fraction of the transmitted packets that the channel lost; NaN where it loses none.
     fn channel_loss(&self) -> f64 {
         if self.lossy { self.drops_by(Reason::Channel) / self.served_packets as f64 } else { f64::NAN }
+    }
+
+    /// A count of what only effects do; NaN where there are none.
+    fn effect(&self, count: u64) -> f64 {
+        if self.effects { count as f64 } else { f64::NAN }
     }
 
     /// The capacity of the buffer in packets of full size; NaN without a limit.
@@ -257,6 +271,18 @@ pub(super) const METRICS: &[Entry<Link>] = &[
     .detail(),
     number("drops_channel", "Packets lost by the channel", "channel losses", PLAIN, |link: &Link| {
         link.drops_by(Reason::Channel)
+    })
+    .detail(),
+    number("drops_policed", "Packets dropped by the policer", "policed", PLAIN, |link: &Link| {
+        link.effect(link.drops[Reason::Policed as usize])
+    })
+    .detail(),
+    number("duplicated", "Packets that went on twice", "duplicated", PLAIN, |link: &Link| {
+        link.effect(link.duplicated)
+    })
+    .detail(),
+    number("corrupted", "Packets that went on with a wrong bit", "corrupted", PLAIN, |link: &Link| {
+        link.effect(link.corrupted)
     })
     .detail(),
     packets("queue_at_drop", "Queue on arrival of dropped packets", "queue at drop", |link: &Link| {

@@ -32,6 +32,8 @@ pub struct Meter {
     groups: Vec<Group>,
     /// How many slots are known before the run.
     listed: usize,
+    /// Whether a link changes the order of packets.
+    reorders: bool,
 }
 
 impl Meter {
@@ -72,7 +74,19 @@ impl Meter {
             flows: roster.fixed().iter().map(|slot| Flow::new(slot.group as u32)).collect(),
             groups: valid.groups().iter().enumerate().map(group).collect(),
             listed: roster.fixed().len(),
+            reorders: false,
         }
+        .with_order(valid)
+    }
+
+    /// It measures the order of packets if a link changes that.
+    fn with_order(mut self, valid: &Valid) -> Meter {
+        let effects = valid.network().links.iter().filter_map(|link| link.effects.as_deref());
+        self.reorders = effects.into_iter().any(|all| all.reordering.p > 0.0);
+        if self.reorders {
+            self.groups.iter_mut().for_each(|group| group.order = Some(Box::default()));
+        }
+        self
     }
 
     fn sharing(mut self, valid: &Valid) -> Meter {
@@ -210,6 +224,18 @@ impl Meter {
         }
     }
 
+    /// A packet reaches its host, in whatever order.
+    #[inline(never)]
+    fn ordered(&mut self, at: Time, packet: &Packet) {
+        if packet.flags.has(Flags::ACK) || !self.window.contains(at) {
+            return;
+        }
+        let Some(flow) = self.flows.get(packet.flow as usize) else { return };
+        if let Some(order) = self.groups.get_mut(flow.group as usize).and_then(|group| group.order.as_mut()) {
+            order.arrives(packet.flow, packet.id, at);
+        }
+    }
+
     /// An event of a flow inside the window.
     #[inline(always)]
     fn of_flow(&mut self, at: Time, flow: FlowId, event: &Event) {
@@ -253,6 +279,7 @@ impl Observer for Meter {
             }
             Event::Arrival { link, packet, .. }
             | Event::Fate { link, packet, .. }
+            | Event::Altered { link, packet, .. }
             | Event::Service { link, packet, .. } => {
                 if self.is_measured(*link) {
                     self.at_link(at, *link, packet, event);
@@ -288,7 +315,11 @@ impl Observer for Meter {
             }
             // Transfers are counted by acknowledgements, datagrams where they arrive.
             Event::Delivered { packet, .. } => {
-                if packet.flags.has(Flags::DATAGRAM) && self.window.contains(at) {
+                if self.reorders {
+                    self.ordered(at, packet);
+                }
+                let sound = packet.flags.has(Flags::DATAGRAM) && !packet.flags.has(Flags::CORRUPT);
+                if sound && self.window.contains(at) {
                     self.of_flow(at, FlowId(packet.flow), event);
                 }
             }
@@ -321,6 +352,7 @@ fn rows_of_group(group: &Group, share: &Share) -> Vec<Row> {
     let reported = REPORTED.iter().map(|(_, reports)| reports.metrics).chain([group.reports]);
     let whole = reported.fold(row(None), |row, metrics| fill(row, metrics, &group.reported));
     let whole = fill(fill(whole, group::METRICS, group), group::DATAGRAMS, group);
+    let whole = fill(whole, group::ORDER, group);
     let whole = fill(whole, mixture::METRICS, share);
     let positions = share
         .positions()

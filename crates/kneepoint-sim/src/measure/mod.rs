@@ -22,6 +22,7 @@ mod occupancy;
 mod playback;
 mod position;
 mod registry;
+mod reordering;
 mod run;
 mod seconds;
 mod series;

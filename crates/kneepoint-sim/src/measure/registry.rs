@@ -119,6 +119,7 @@ impl Subject {
             Subject::Group => {
                 let (transfers, others) = (reported(Kind::opens), reported(|kind| !kind.opens()));
                 let own = described(group::METRICS).chain(transfers).chain(described(group::DATAGRAMS));
+                let own = own.chain(described(group::ORDER));
                 own.chain(others).chain(described(mixture::METRICS)).collect()
             }
             Subject::Crossing => described(crossing::METRICS).collect(),

@@ -13,12 +13,15 @@
 //! `target interval d t`: time; `C` link rate. Scheduler and drops of a full buffer are as in `drr`, the rest as in `cobalt`.
 //!
 //! Readings: the last packet of a flow's queue is not dropped. Dropped packets cost a flow nothing.
-//! Departures: no shaper, no classes of service (tins), no host fairness, no ACK filter. Each flow has a queue of its own;
+//! The filter of acknowledgements is Linux's: an arriving one lets the first of its queue go that it makes redundant, if there are two (or,
+//! `aggressive`, if it is the last), whose echo of marks does not change and whose blocks it covers.
+//! Departures: no shaper, no classes of service (tins), no host fairness; data with an acknowledgement filters none. Each flow has a queue of its own;
 //! CAKE hashes flows into 1024 queues, eight-way set-associative, which seldom differs below several hundred flows. A
 //! queue that is idle is not visited, so that its p and n stay until it is used again.
 
+use super::ack_filter::{AckFilter, redundant};
 use super::flows::{Flows, Places};
-use super::{Arrival, Decision, Departure, Discipline, Facts, Order, Ticket, Waiting, cobalt};
+use super::{Arrival, Decision, Departure, Discipline, Facts, Line, Order, Ticket, Waiting, cobalt};
 use crate::rng::Rng;
 use crate::units::{Bytes, Time};
 
@@ -28,6 +31,8 @@ crate::settings! {
         ..cobalt: cobalt::Params;
         /// What a flow may send in each round; `0b` is a full packet of this network.
         quantum: Bytes = Bytes(0), Bytes(0)..=Bytes(65535);
+        /// Whether acknowledgements that a later one makes redundant are dropped.
+        ack_filter: AckFilter = AckFilter::Off;
     }
 }
 
@@ -35,6 +40,9 @@ crate::settings! {
 #[derive(Clone, Debug)]
 pub struct Cake {
     flows: Flows<cobalt::Cobalt>,
+    ack_filter: AckFilter,
+    /// Whether the arriving packet has met the filter.
+    filtered: bool,
 }
 
 impl Discipline for Cake {
@@ -43,16 +51,27 @@ impl Discipline for Cake {
 
     fn new(params: Params, facts: Facts) -> Cake {
         let cobalt = cobalt::Cobalt::new(params.cobalt, facts);
-        Cake { flows: Flows::new(params.quantum, Places::new(0), cobalt, &facts) }
+        let flows = Flows::new(params.quantum, Places::new(0), cobalt, &facts);
+        Cake { flows, ack_filter: params.ack_filter, filtered: false }
     }
 
     fn push_out(&mut self, arrival: &Arrival, waiting: &mut Waiting, _: &mut Rng) -> Option<Ticket> {
+        if self.ack_filter != AckFilter::Off && !self.filtered {
+            self.filtered = true;
+            let (filter, packet) = (self.ack_filter, arrival.packet);
+            let choose = |all: &Waiting, line: &Line| redundant(all.packets(line), packet, filter);
+            let needless = self.flows.pull(packet.flow, waiting, choose);
+            if needless.is_some() {
+                return needless;
+            }
+        }
         let ticket = self.flows.push_out(arrival, waiting)?;
         self.flows.of(waiting.packet(&ticket).flow).1.overflow(arrival.now);
         Some(ticket)
     }
 
     fn on_arrival(&mut self, arrival: &Arrival, _: &mut Rng) -> Decision {
+        self.filtered = false;
         if arrival.full {
             self.flows.of(arrival.packet.flow).1.overflow(arrival.now);
         }
@@ -88,7 +107,7 @@ mod tests {
     use super::super::tests::{Bench, jain, link};
     use super::super::{Any, Limit};
     use super::*;
-    use crate::packet::Flags;
+    use crate::packet::{Flags, Packet};
 
     const NO_ECN: Flags = Flags(0);
 
@@ -110,5 +129,20 @@ mod tests {
         assert!(index >= 0.99, "{index}");
         let lost = bench.pushed_out.iter().chain(&bench.dropped_late).chain(&bench.refused);
         assert!(lost.clone().all(|id| id % 41 != 40) && lost.count() > 1000);
+    }
+
+    #[test]
+    fn a_queue_of_acknowledgements_shrinks_to_two_or_one_and_loses_none_that_says_more() {
+        let left = |filter| {
+            let params = Params { ack_filter: filter, ..Params::default() };
+            let mut bench = Bench::new(Any::Cake(Cake::new(params, link(10, 0.06))), Limit::Packets(100));
+            for seq in 0..30 {
+                bench.enqueue(Packet::ack(3, seq, 40, NO_ECN, Time(seq.into()), [(0, 0); 3]));
+            }
+            std::iter::from_fn(|| bench.serve()).map(|packet| packet.seq).collect::<Vec<_>>()
+        };
+        assert_eq!(left(AckFilter::Off).len(), 30);
+        assert_eq!(left(AckFilter::Conservative), [28, 29]);
+        assert_eq!(left(AckFilter::Aggressive), [29]);
     }
 }

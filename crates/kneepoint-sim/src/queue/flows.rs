@@ -115,6 +115,18 @@ impl<S: Clone> Flows<S> {
         waiting.pop_from(&mut self.queues.get_mut(longest as usize)?.line)
     }
 
+    /// Takes the packet of a flow's queue at a place that `choose` finds.
+    pub fn pull(
+        &mut self,
+        flow: u32,
+        waiting: &mut Waiting,
+        choose: impl FnOnce(&Waiting, &Line) -> Option<u32>,
+    ) -> Option<Ticket> {
+        let queue = self.queue(flow);
+        let place = choose(waiting, &queue.line)?;
+        waiting.pull_from(&mut queue.line, place)
+    }
+
     /// Puts a packet into its flow's queue.
     pub fn join(&mut self, ticket: Ticket, waiting: &mut Waiting) {
         let (flow, quantum) = (waiting.packet(&ticket).flow, self.quantum);

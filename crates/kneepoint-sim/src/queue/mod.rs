@@ -11,6 +11,7 @@
 //! [`push_out`](Discipline::push_out). Add its line to the registry below. A discipline of another crate needs no line: see
 //! [`external`].
 
+pub mod ack_filter;
 pub mod external;
 mod flows;
 mod sparing;

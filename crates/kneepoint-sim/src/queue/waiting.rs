@@ -128,6 +128,30 @@ impl Waiting {
         Some(ticket)
     }
 
+    /// The packets of a line, the first first.
+    pub fn packets<'w>(&'w self, line: &Line) -> impl Iterator<Item = &'w Packet> {
+        let first = self.slots.get(line.chain.first as usize).map(|_| line.chain.first);
+        let next = |slot: &u32| Some(self.behind[*slot as usize]).filter(|next| *next != NONE);
+        std::iter::successors(first, next).map(|slot| &self.slots[slot as usize].packet)
+    }
+
+    /// Takes the packet at a place of a line, counted from its first.
+    pub fn pull_from(&mut self, line: &mut Line, place: u32) -> Option<Ticket> {
+        if place == 0 {
+            return self.pop_from(line);
+        }
+        let before =
+            (1..place).try_fold(line.chain.first, |slot, _| self.behind.get(slot as usize).copied())?;
+        let slot = *self.behind.get(before as usize).filter(|slot| **slot != NONE)?;
+        self.behind[before as usize] = self.behind[slot as usize];
+        if line.chain.last == slot {
+            line.chain.last = before;
+        }
+        line.backlog.packets -= 1;
+        line.backlog.bytes = line.backlog.bytes - self.slots[slot as usize].packet.bytes();
+        Some(Ticket(slot))
+    }
+
     /// Takes the last packet off a line.
     pub fn pop_last_from(&mut self, line: &mut Line) -> Option<Ticket> {
         let last = line.chain.last;
@@ -245,7 +269,12 @@ mod tests {
                     }
                     (None, None)
                 }
-                (_, Some(line)) => (waiting.pop_from(line), model.pop_front()),
+                (0..=5, Some(line)) => (waiting.pop_from(line), model.pop_front()),
+                (_, Some(line)) => {
+                    assert!(waiting.packets(line).eq(&*model));
+                    let at = rng.below(5) as usize;
+                    (waiting.pull_from(line, at as u32), model.remove(at))
+                }
                 (4..=5, None) => (waiting.pop(), model.pop_front()),
                 (flow, None) => {
                     let found = model.iter().position(|one| u64::from(one.flow) == flow % 4);

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use super::{Builder, Group, Member, Schedule};
+use crate::link::effects::Effects;
 use crate::link::{LinkSpec, Network, NodeId, Routes};
 use crate::queue::Limit;
 use crate::settings::{Assign, Raw, Refusal, Settings, increasing};
@@ -164,8 +165,20 @@ fn links(network: &Network) -> Checked {
             capacities.push(&link.capacity);
         }
         capacity_suits(link, &network.links)?;
+        link.effects.as_deref().map_or(Ok(()), |all| effects(&link.name, all))?;
     }
     Ok(())
+}
+
+/// What a link does besides is within its declared ranges.
+fn effects(link: &str, effects: &Effects) -> Checked {
+    fn each<S: Settings>(link: &str, what: &str, one: &S) -> Checked {
+        parameters(&format!("{what} of {link}"), one, |name| one.get(name))
+    }
+    each(link, "policer", &effects.policer)?;
+    each(link, "reordering", &effects.reordering)?;
+    each(link, "duplication", &effects.duplication)?;
+    each(link, "corruption", &effects.corruption)
 }
 
 fn one_link(link: &LinkSpec, nodes: usize) -> Checked {
@@ -188,6 +201,11 @@ fn one_link(link: &LinkSpec, nodes: usize) -> Checked {
             "choose a shorter delay",
         )?;
     }
+    ensure(
+        link.delay_period.is_none_or(|period| link.delay_steps.last().is_some_and(|last| last.at < period)),
+        || format!("delay_period of {name} ends before its last delay step"),
+        "let it be longer, or leave it out",
+    )?;
     increasing("delay_steps", &link.delay_steps)
         .or_else(|message| ensure(false, || format!("link `{name}`: {message}"), "sort the steps by time"))
 }

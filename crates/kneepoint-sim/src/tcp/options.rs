@@ -2,7 +2,7 @@
 //! Options of a TCP host.
 
 use super::rtt::Estimator;
-use super::{Encoding, Reduction};
+use super::{Encoding, Pacing, Reduction};
 use crate::cc::{SlowStart, Start, Version};
 use crate::settings::names::same_name;
 use crate::units::{Bytes, Span};
@@ -116,6 +116,8 @@ crate::settings! {
         /// The receiver adapts how long it holds an acknowledgement back to the gaps between segments, and hurries at marks (Linux
         /// `icsk_ack.ato`).
         adaptive_ack: bool = false;
+        /// Who paces a controller without a pace of its own: nobody, or the host as Linux does under `fq`.
+        pacing: Pacing = Pacing::Own;
         /// How much of its rate a paced sender lets go together, two packets at least; 0 for one at a time.
         burst: Span = Span::ZERO, Span::ZERO..=Span::from_millis(100);
         /// Answer congestion marks (RFC 3168); without marking queues it changes nothing.

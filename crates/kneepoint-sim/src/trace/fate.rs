@@ -23,6 +23,15 @@ pub enum Fate {
     Dropped(Reason),
 }
 
+/// What a link did to a packet that goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Alteration {
+    /// It goes on with a wrong bit, for which its receiver ignores it.
+    Corrupted,
+    /// It goes on twice.
+    Duplicated,
+}
+
 /// Why a packet was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reason {
@@ -36,12 +45,14 @@ pub enum Reason {
     Channel,
     /// The discipline dropped it while it waited, in favour of an arrival.
     PushedOut,
+    /// A policer dropped it, before the queue.
+    Policed,
 }
 
 impl Reason {
     /// Every reason, in order.
-    pub const ALL: [Reason; 5] =
-        [Reason::Overflow, Reason::Early, Reason::Late, Reason::Channel, Reason::PushedOut];
+    pub const ALL: [Reason; 6] =
+        [Reason::Overflow, Reason::Early, Reason::Late, Reason::Channel, Reason::PushedOut, Reason::Policed];
 
     /// As tables name it.
     pub fn name(self) -> &'static str {
@@ -51,6 +62,7 @@ impl Reason {
             Reason::Late => "late",
             Reason::Channel => "channel",
             Reason::PushedOut => "pushed_out",
+            Reason::Policed => "policed",
         }
     }
 }

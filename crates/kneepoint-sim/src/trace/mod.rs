@@ -12,7 +12,7 @@
 mod fate;
 mod ordered;
 
-pub use fate::{Backlog, Fate, Reason};
+pub use fate::{Alteration, Backlog, Fate, Reason};
 pub use ordered::Ordered;
 
 use crate::metric::Report;
@@ -47,6 +47,15 @@ pub enum Event<'a> {
         packet: &'a Packet,
         /// Its fate.
         fate: Fate,
+    },
+    /// A packet goes on, and not as it was.
+    Altered {
+        /// The link.
+        link: LinkId,
+        /// The packet.
+        packet: &'a Packet,
+        /// What happened to it.
+        how: Alteration,
     },
     /// A packet begins its transmission.
     Service {

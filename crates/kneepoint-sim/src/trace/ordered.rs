@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::fmt;
 
-use super::{Event, Fate, LinkId, Observer};
+use super::{Alteration, Event, Fate, LinkId, Observer};
 use crate::packet::Packet;
 use crate::units::{Bytes, Span, Time};
 
@@ -35,6 +35,7 @@ struct Waiting {
 enum Kept {
     Arrival(LinkId, Packet, Fate),
     Fate(LinkId, Packet, Fate),
+    Altered(LinkId, Packet, Alteration),
     Service(LinkId, Packet, Span),
     Sent(Packet, u32),
     Delivered(Packet, Bytes),
@@ -116,6 +117,7 @@ impl Kept {
         Some(match *event {
             Event::Arrival { link, packet, fate } => Kept::Arrival(link, *packet, fate),
             Event::Fate { link, packet, fate } => Kept::Fate(link, *packet, fate),
+            Event::Altered { link, packet, how } => Kept::Altered(link, *packet, how),
             Event::Service { link, packet, waited } => Kept::Service(link, *packet, waited),
             Event::Sent { packet, group } => Kept::Sent(*packet, group),
             Event::Delivered { packet, payload } => Kept::Delivered(*packet, payload),
@@ -138,6 +140,7 @@ impl Kept {
         match self {
             Kept::Arrival(link, packet, fate) => Event::Arrival { link: *link, packet, fate: *fate },
             Kept::Fate(link, packet, fate) => Event::Fate { link: *link, packet, fate: *fate },
+            Kept::Altered(link, packet, how) => Event::Altered { link: *link, packet, how: *how },
             Kept::Service(link, packet, waited) => Event::Service { link: *link, packet, waited: *waited },
             Kept::Sent(packet, group) => Event::Sent { packet, group: *group },
             Kept::Delivered(packet, payload) => Event::Delivered { packet, payload: *payload },

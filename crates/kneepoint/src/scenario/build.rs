@@ -2,6 +2,7 @@
 //! One point of a sweep: a tree in which every value is given, to a [`Valid`].
 
 use super::choose::{Family, Precedence, choose, choose_from, choose_in};
+use super::effects::{Reverse, effects, handover};
 use super::extensions::Extensions;
 use super::host;
 use super::queues;
@@ -11,6 +12,8 @@ use super::topology::{self, Laid, Site, Wish};
 use super::traffic::{Context, Group, group};
 use super::tree::{Key, Node, Table, Value};
 use crate::fault::Faults;
+use crate::link::effects::Effects;
+use crate::link::handover::Handover;
 use crate::settings::names::same_name;
 use crate::spec::{Builder, GREATEST_POPULATION, GREATEST_SEQUENCE, Invalid, Valid, capacity_suits};
 use crate::suggest::did_you_mean;
@@ -43,6 +46,10 @@ pub(super) fn build(root: &Table, extensions: &Extensions, faults: &mut Faults) 
     let loss = discipline(root, "loss", extensions, faults).unwrap_or_default();
     let capacity = discipline(root, "capacity", extensions, faults).unwrap_or_default();
 
+    let effects = effects(root, &Effects::default(), |name| format!("[{name}]"), faults);
+    let handover = handover(root, &Handover::default(), "[handover]", faults);
+    let reverse = Reverse::read(root, extensions, faults);
+
     let controllers = controllers(root, extensions, faults);
     let frame = Context { run: &run, tcp: &tcp, controllers: &controllers, extensions };
     let (groups, wishes) = traffic(root, &frame, faults);
@@ -55,6 +62,9 @@ pub(super) fn build(root: &Table, extensions: &Extensions, faults: &mut Faults) 
         feedback,
         loss,
         capacity,
+        effects,
+        handover,
+        reverse,
         payload: tcp.payload,
         packet: tcp.payload + tcp.header,
         wishes,

@@ -106,13 +106,22 @@ impl Page {
 
     /// A field that chooses one of a family or holds a table.
     fn part(&mut self, section: &Section, name: &str, part: Part, off: &str) {
-        let Part::One(family) = part else {
-            self.comment("Options that differ from `[tcp]`.");
-            let first = <tcp::Options as Settings>::fields().first();
+        let table = match part {
+            Part::One(_) => None,
+            Part::Options => {
+                Some((<tcp::Options as Settings>::fields(), "Options that differ from `[tcp]`.".to_string()))
+            }
+            Part::Table(like) => {
+                Some((like.fields, format!("A table with the fields of `[{}]`.", like.name)))
+            }
+        };
+        if let Some((fields, comment)) = table {
+            self.comment(&comment);
+            let first = fields.first();
             let shown = first.map(|field| format!("{} = {}", field.name, default(field))).unwrap_or_default();
             self.text.push_str(&format!("#{name} = {{ {shown} }}\n"));
-            return;
-        };
+        }
+        let Part::One(family) = part else { return };
         let members = family.all();
         let home = sections().find(|other| other.name == family.section);
         if section.name == family.section && self.only.is_none() {

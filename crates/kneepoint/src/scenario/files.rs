@@ -8,6 +8,7 @@ use std::ops::Range;
 use super::choose::{Family, unfold};
 use super::extensions::Extensions;
 use super::sections::Flows;
+use super::topology::{self, LinkFields};
 use super::tree::{Key, Node, Table, Value};
 use crate::fault::Faults;
 use crate::link::capacity;
@@ -55,10 +56,21 @@ pub(super) fn fill(tree: &mut Table, extensions: &Extensions, files: Opened, fau
     if let Some(node) = tree.get_mut("capacity") {
         reader.capacity(node);
     }
-    for link in tables(tree, "link") {
-        if let Some(node) = link.get_mut("capacity") {
-            reader.capacity(node);
+    for key in ["link", "reverse"] {
+        for link in tables(tree, key) {
+            if let Some(node) = link.get_mut("capacity") {
+                reader.capacity(node);
+            }
         }
+    }
+    for table in tables(tree, "topology") {
+        let kind = table.get("kind").and_then(Node::as_text);
+        if let Some(mut topology) = kind.map_or_else(|| Some(Default::default()), topology::Config::named) {
+            reader.fields(table, &mut topology);
+        }
+    }
+    for link in tables(tree, "link") {
+        reader.fields(link, &mut LinkFields::default());
     }
     for (section, mut source) in extensions.sources() {
         let transfers = source.nature().kind == Kind::Transfers;

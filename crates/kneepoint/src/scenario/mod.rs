@@ -14,6 +14,7 @@ mod admit;
 mod build;
 pub(crate) mod choose;
 mod document;
+mod effects;
 mod example;
 mod extensions;
 mod families;

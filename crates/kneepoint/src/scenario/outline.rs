@@ -4,6 +4,7 @@
 //! [`schema`](super::schema) and [`example`](super::example) are written from it.
 
 use super::choose::Family;
+use super::effects::{self, EFFECTS, HANDOVER};
 use super::extensions::Extensions;
 pub(super) use super::family::Member;
 use super::family::Members;
@@ -53,6 +54,8 @@ pub(super) enum Part {
     One(&'static Members),
     /// A table of TCP options.
     Options,
+    /// A table like the section of its name.
+    Table(&'static effects::Part),
 }
 
 impl Part {
@@ -67,6 +70,7 @@ impl Part {
         let (options, members): (&[Field], &[Entry]) = match self {
             Part::One(family) => (&[], family.registry),
             Part::Options => (tcp::Options::FIELDS, &[]),
+            Part::Table(part) => (part.fields, &[]),
         };
         options.iter().chain(members.iter().flat_map(|member| member.fields))
     }
@@ -131,6 +135,11 @@ const SECTIONS: &[Section] = &[
             ("feedback", Part::FEEDBACK),
             ("loss", Part::LOSS),
             ("capacity", Part::CAPACITY),
+            ("policer", Part::Table(&EFFECTS[0])),
+            ("reordering", Part::Table(&EFFECTS[1])),
+            ("duplication", Part::Table(&EFFECTS[2])),
+            ("corruption", Part::Table(&EFFECTS[3])),
+            ("handover", Part::Table(&HANDOVER)),
         ],
         ..PLAIN
     },
@@ -166,6 +175,24 @@ const SECTIONS: &[Section] = &[
         choice: Some(&<capacity::Config as Family>::MEMBERS),
         ..PLAIN
     },
+    beside(&EFFECTS[0]),
+    beside(&EFFECTS[1]),
+    beside(&EFFECTS[2]),
+    beside(&EFFECTS[3]),
+    beside(&HANDOVER),
+    Section {
+        name: effects::REVERSE,
+        about: "The bottlenecks against the direction of most data, where they differ from those with it; their queue is then measured.",
+        parts: &[
+            ("loss", Part::LOSS),
+            ("capacity", Part::CAPACITY),
+            ("policer", Part::Table(&EFFECTS[0])),
+            ("reordering", Part::Table(&EFFECTS[1])),
+            ("duplication", Part::Table(&EFFECTS[2])),
+            ("corruption", Part::Table(&EFFECTS[3])),
+        ],
+        ..PLAIN
+    },
     Section {
         name: "tcp",
         about: "The options of every sender and receiver; a group may have its own under `tcp`.",
@@ -180,6 +207,11 @@ const SECTIONS: &[Section] = &[
         ..PLAIN
     },
 ];
+
+/// The section of what bottlenecks do besides.
+const fn beside(part: &'static effects::Part) -> Section {
+    Section { name: part.name, about: part.about, fields: std::slice::from_ref(&part.fields), ..PLAIN }
+}
 
 /// The sections of traffic; the first is the one that an example begins with.
 fn traffic() -> impl Iterator<Item = Section> {

@@ -4,6 +4,7 @@
 use serde_json::{Map, Value, json};
 
 use super::choose::Family;
+use super::effects::{EFFECTS, HANDOVER};
 use super::families::FAMILIES;
 use super::family::{Member, Members};
 use super::outline::{Fields, HEAD, Part, Section, sections, sentence};
@@ -57,6 +58,9 @@ pub fn schema() -> Value {
     }
     let options = object([<tcp::Options as crate::settings::Settings>::FIELDS], &[], &[]);
     definitions.insert(OPTIONS.into(), options);
+    for part in EFFECTS.iter().chain([&HANDOVER]) {
+        definitions.insert(part.name.into(), object([part.fields], &[], &[]));
+    }
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A Kneepoint scenario",
@@ -103,6 +107,7 @@ fn object(fields: impl IntoIterator<Item = Fields>, parts: &[(&str, Part)], requ
         let definition = match part {
             Part::One(family) => family.definition,
             Part::Options => OPTIONS,
+            Part::Table(part) => part.name,
         };
         properties.insert((*name).into(), reference(definition));
     }

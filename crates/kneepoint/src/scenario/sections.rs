@@ -11,7 +11,7 @@ const SHORTEST: Span = Span::from_micros(1);
 const LONGEST: Span = Span::from_secs(1_000_000);
 
 /// The names of the sections that are not traffic.
-pub(super) const FIXED: [&str; 13] = [
+pub(super) const FIXED: [&str; 19] = [
     "run",
     "topology",
     "node",
@@ -21,6 +21,12 @@ pub(super) const FIXED: [&str; 13] = [
     "feedback",
     "loss",
     "capacity",
+    "policer",
+    "reordering",
+    "duplication",
+    "corruption",
+    "handover",
+    "reverse",
     "tcp",
     "controllers",
     "sweep",

@@ -30,6 +30,7 @@ pub(super) fn form(kind: &str) -> Option<String> {
         "buffer" => quantity(&[&["bdp"], PACKETS, TIMES, SIZES]),
         "time and value" => format!("{time}:{}", quantity(&[TIMES, RATES])),
         "list of increasing rates" => format!(r"{rate}|\s*\[{rate}(,{rate})*\]\s*"),
+        "list of delays" => format!("{file}{time}:{time}"),
         "list of sizes" => format!("{file}{data}"),
         "list of arrivals" => format!(r"{file}none|{time}(\s{data})?"),
         "list of pages" => format!(r"{file}\s*[\[{{][\s\S]*|{data}(\s{data})*"),

@@ -8,6 +8,7 @@ mod common;
 mod cost;
 mod drill;
 mod echo;
+mod effects;
 mod engine;
 mod experiments;
 mod feedback;

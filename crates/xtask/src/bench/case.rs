@@ -27,6 +27,8 @@ pub struct Benchmark {
     pub quiet: bool,
     /// Hosts are Linux's.
     pub linux: bool,
+    /// Further sections of the scenario.
+    pub sections: &'static str,
     /// Seconds that ns-2 simulates; none where the run would repeat another case.
     pub ns2_seconds: Option<u32>,
     /// Seconds that the shorter and the longer run under valgrind simulate.
@@ -51,6 +53,7 @@ const D100: Benchmark = Benchmark {
     watched: true,
     quiet: false,
     linux: false,
+    sections: "",
     ns2_seconds: Some(SECONDS),
     counted: (8, 12),
     goal: Some(220.0),
@@ -145,10 +148,31 @@ pub const SCALE: [Benchmark; 5] = [
     flows("flows-100000", 100_000, (6, 7), None),
 ];
 
+/// [`D100`] whose bottleneck has an effect.
+const fn effect(name: &'static str, about: &'static str, sections: &'static str) -> Benchmark {
+    Benchmark { name, about, sections, ns2_seconds: None, goal: None, ..D100 }
+}
+
+/// Links that do more than queue, delay and lose.
+pub const EFFECTS: [Benchmark; 8] = [
+    effect("d100-policed", "a policer", "[policer]\nrate = \"140mbit\"\nburst = \"500kb\"\n"),
+    effect("d100-shaped", "a token-bucket shaper", "[capacity]\nkind = \"token-bucket\"\n"),
+    effect("d100-granted", "grants for acknowledgements", "[reverse]\ncapacity = \"grants\"\n"),
+    effect("d100-reordered", "reordering by time", "[reordering]\np = 0.01\ndelay = \"1ms\"\n"),
+    effect("d100-overtaken", "reordering by distance", "[reordering]\np = 0.01\npackets = 2\n"),
+    effect("d100-doubled", "duplication", "[duplication]\np = 0.01\n"),
+    effect("d100-corrupted", "corruption", "[corruption]\np = 0.0001\n"),
+    effect(
+        "d100-handed-over",
+        "handovers every second, of delay and rate",
+        "[handover]\nevery = \"1s\"\ndelays = [\"20ms\", \"21ms\"]\nrates = [\"150mbit\", \"140mbit\"]\n",
+    ),
+];
+
 impl Benchmark {
     /// The case of this name.
     pub fn named(name: &str) -> Option<&'static Benchmark> {
-        BENCHMARKS.iter().chain(&SCALE).find(|case| case.name == name)
+        BENCHMARKS.iter().chain(&SCALE).chain(&EFFECTS).find(|case| case.name == name)
     }
 
     /// The settings for a run of `seconds`, as the script takes them.
@@ -180,6 +204,7 @@ impl Benchmark {
         if self.linux {
             text = on_linux(&text);
         }
+        text = format!("{text}\n{}", self.sections);
         let plan =
             scenario::parse(&text).map_err(|faults| format!("{}: {}", self.name, faults[0].message))?;
         plan.cases.into_iter().next().map(|case| case.valid).ok_or_else(|| "a plan without a case".into())
@@ -205,7 +230,7 @@ mod tests {
 
     #[test]
     fn every_case_is_a_scenario() {
-        for case in BENCHMARKS.iter().chain(&SCALE) {
+        for case in BENCHMARKS.iter().chain(&SCALE).chain(&EFFECTS) {
             let valid = case.scenario(SECONDS).unwrap();
             let flows: usize = valid
                 .groups()

@@ -7,6 +7,7 @@
 pub mod acks;
 mod case;
 pub mod child;
+mod effects;
 mod instructions;
 mod machine;
 mod page;
@@ -53,6 +54,9 @@ pub struct Arguments {
     /// Measure only the cost of a packet against the number of flows.
     #[arg(long, conflicts_with_all = ["quick", "acks", "variants"])]
     scale: bool,
+    /// Measure only the cost of a packet on links that police, shape, grant, reorder, duplicate, corrupt or hand over.
+    #[arg(long, conflicts_with_all = ["quick", "acks", "variants", "scale", "write"])]
+    effects: bool,
     /// Measure only what surrounds the runs of a study: the start of `knee`, its use of the cores, its report.
     #[arg(long, conflicts_with_all = ["quick", "acks", "variants", "scale"])]
     study: bool,
@@ -118,6 +122,9 @@ pub fn run(arguments: &Arguments) -> Result<bool, String> {
     }
     if arguments.variants {
         return section(arguments, &page::variants(&variants::measure()?));
+    }
+    if arguments.effects {
+        return effects::run();
     }
     let beside = !arguments.quick && !arguments.no_ns2;
     if beside && !ns2::installed() {

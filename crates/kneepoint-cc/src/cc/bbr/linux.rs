@@ -12,7 +12,9 @@
 //! A packet counts 1448 bytes, the payload of a full one on Ethernet, where Linux counts bytes.
 
 use super::super::delivery::Sample;
+use super::policing::{News, Policing};
 use super::{Mode, State};
+use crate::rng::Rng;
 use crate::units::{Span, Time};
 
 /// Rates are paced in bursts that last a second over this (`sk_pacing_shift`).
@@ -51,6 +53,7 @@ pub struct Aggregation {
     rounds: u32,
     /// The smallest RTT of the connection; zero before the first.
     least_rtt: Span,
+    pub(super) policing: Policing,
 }
 
 impl Aggregation {
@@ -90,14 +93,15 @@ impl State {
     #[cold]
     pub(super) fn linux_target(&self, gain: f64, extra: f64) -> f64 {
         let known = self.rtt < Span::MAX;
-        let product = if known { gain * self.rate * self.rtt.as_secs_f64() } else { self.initial_window };
+        let product =
+            if known { gain * self.bandwidth * self.rtt.as_secs_f64() } else { self.initial_window };
         let probes = matches!(self.mode, Mode::ProbeBw { phase: 0, .. });
         target(libm::ceil(product) + extra, self.pacing, probes)
     }
 
     /// Packets that may be in flight because others arrive at once.
     pub(super) fn extra(&self, aggregation: &Aggregation) -> f64 {
-        let most = libm::floor(GREATEST_EXTRA * self.rate);
+        let most = libm::floor(GREATEST_EXTRA * self.bandwidth);
         if self.filled() { aggregation.extra().min(most) } else { 0.0 }
     }
 
@@ -106,13 +110,37 @@ impl State {
         if self.linux.is_some() { quantum(self.pacing) } else { 0.0 }
     }
 
+    /// Whether it trusts the rate of a policer.
+    pub(super) fn policed(&self) -> bool {
+        self.linux.as_ref().is_some_and(|linux| linux.policing.rate().is_some())
+    }
+
+    /// The detector of policers hears of an acknowledgement, or of a timeout.
+    #[cold]
+    pub(super) fn police(
+        &mut self,
+        now: Time,
+        (losses, limited, round): (bool, bool, bool),
+        rng: Option<&mut Rng>,
+    ) {
+        let probes = matches!(self.mode, Mode::ProbeBw { .. });
+        let (delivered, lost) = (self.delivery.delivered(), self.delivery.resent());
+        let Some(linux) = &mut self.linux else { return };
+        let news = News { now, delivered, lost, losses, limited, round, probes };
+        let over = linux.policing.observe(news);
+        self.bandwidth = linux.policing.rate().unwrap_or(self.rate);
+        if over && let Some(draws) = rng {
+            self.probe_bandwidth(now, draws);
+        }
+    }
+
     #[cold]
     pub(super) fn learn_aggregation(&mut self, now: Time, sample: &Sample) {
         if let Some(aggregation) = &mut self.linux
             && sample.newly > 0.0
             && sample.rate.is_some()
         {
-            aggregation.observe(now, sample.newly, self.rate, self.window, sample.round);
+            aggregation.observe(now, sample.newly, self.bandwidth, self.window, sample.round);
         }
     }
 }

@@ -32,8 +32,8 @@ impl State {
         match self.mode {
             Mode::Startup => self.params.startup_gain,
             Mode::Drain => 1.0 / self.params.startup_gain,
-            Mode::ProbeBw { phase: 0, .. } => self.params.probe_gain,
-            Mode::ProbeBw { phase: 1, .. } => 2.0 - self.params.probe_gain,
+            Mode::ProbeBw { phase: 0, .. } if !self.policed() => self.params.probe_gain,
+            Mode::ProbeBw { phase: 1, .. } if !self.policed() => 2.0 - self.params.probe_gain,
             Mode::ProbeBw { .. } | Mode::ProbeRtt { .. } => 1.0,
         }
     }
@@ -42,8 +42,10 @@ impl State {
         let Mode::ProbeBw { phase, since } = self.mode else { return };
         let whole = now.since(since) > self.rtt;
         let over = match phase {
-            0 => whole && (lost || before + self.leaving() >= self.target(self.params.probe_gain)),
-            1 => whole || before <= self.target(1.0),
+            0 if !self.policed() => {
+                whole && (lost || before + self.leaving() >= self.target(self.params.probe_gain))
+            }
+            1 if !self.policed() => whole || before <= self.target(1.0),
             _ => whole,
         };
         if over {

@@ -43,6 +43,11 @@ impl Constant {
         }
     }
 
+    /// When it is free again.
+    pub(super) fn free(&self) -> Time {
+        self.free
+    }
+
     /// Whether it sends at once.
     pub fn instant(&self) -> bool {
         self.rate == 0

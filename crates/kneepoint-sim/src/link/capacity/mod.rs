@@ -10,12 +10,12 @@ use std::fmt::Debug;
 
 use crate::rng::Rng;
 use crate::settings::Settings;
-use crate::units::{Interval, Rate, Time};
+use crate::units::{Bytes, Interval, Rate, Time};
 
 mod transmitter;
 
 /// The rate of a link that has none: above that of any other.
-const GREATEST: Rate = Rate::from_mbit(1_000_000);
+pub(in crate::link) const GREATEST: Rate = Rate::from_mbit(1_000_000);
 
 /// The link of a capacity, known when it is built.
 #[derive(Clone, Debug)]
@@ -58,6 +58,10 @@ pub trait Capacity: Clone + Debug {
     fn mean(&self) -> Option<Rate> {
         None
     }
+    /// What it may carry in an interval beyond its [bits](Capacity::bits) there.
+    fn burst(&self) -> Bytes {
+        Bytes(0)
+    }
     /// When the transmission of a packet that waits at `now` can begin: `now` or later.
     fn ready(&mut self, now: Time) -> Time {
         now
@@ -76,8 +80,10 @@ crate::registry! {
     algorithms {
         constant::Constant,
         ephemeral::Ephemeral,
+        grants::Grants,
         shared::Shared,
         steps::Steps,
+        token_bucket::TokenBucket as "token-bucket",
         trace::Trace,
     }
 }
@@ -106,6 +112,9 @@ impl Config {
 impl Any {
     pub fn constant(&self) -> bool {
         each!(self, one => one.constant())
+    }
+    pub fn burst(&self) -> Bytes {
+        each!(self, one => one.burst())
     }
     #[inline]
     pub fn ready(&mut self, now: Time) -> Time {
@@ -151,6 +160,8 @@ mod tests {
         with("trace", &[("opportunities", Raw::Text(recorded.into()))]);
         let brief = [("arrivals", Raw::Integer(400)), ("session", Raw::Text("2kb".into()))];
         with("ephemeral", &brief);
+        with("token-bucket", &[("burst", Raw::Text("1500b".into())), ("peak", Raw::Text("20mbit".into()))]);
+        with("grants", &[("period", Raw::Text("500us".into())), ("peak", Raw::Text("30mbit".into()))]);
         let [arrivals, session] = brief;
         with("ephemeral", &[arrivals, session, ("epoch", Raw::Text("2ms".into()))]);
         all.iter().map(|config| config.build(Facts::new(NOMINAL, 1, 0))).collect()
@@ -179,7 +190,8 @@ mod tests {
             }
             assert!(sent.windows(2).all(|two| two[0].1 <= two[1].0), "one packet at a time: {any:?}");
             for first in (0..sent.len()).step_by(7) {
-                let mut bits = 0.0;
+                let burst = 8.0 * any.burst().0 as f64;
+                let mut bits = -burst;
                 for &(_, end, size) in &sent[first..] {
                     bits += 8.0 * f64::from(size);
                     // Both ends belong to the interval; what an end falls short of a nanosecond counts as transmitted.

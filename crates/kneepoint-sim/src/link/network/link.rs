@@ -7,6 +7,7 @@ use crate::feedback::Stamper;
 use crate::link::LinkSpec;
 use crate::link::capacity::Capacity;
 use crate::link::capacity::constant::Constant;
+use crate::link::effects::Working;
 use crate::link::{Line, Tail};
 use crate::packet::Packet;
 use crate::queue::{Buffer, Facts, Fate, Limit, Reason};
@@ -30,6 +31,8 @@ pub(super) struct Ruled {
     pub(super) buffer: Buffer,
     /// The feedback that looks at packets, if there is any.
     pub(super) stamper: Option<Box<Stamper>>,
+    /// What else the link does to packets, if it does.
+    pub(super) effects: Option<Box<Working>>,
     pub(super) transmitting: bool,
     pub(super) rng: Rng,
 }
@@ -77,6 +80,11 @@ impl Link {
         !self.measured && !matches!(self.queue, Queue::Ruled(_))
     }
 
+    /// Whether packets may leave it in another order, or another number, than they came.
+    pub(super) fn scatters(&self) -> bool {
+        matches!(&self.queue, Queue::Ruled(ruled) if ruled.effects.is_some())
+    }
+
     /// Whether it holds packets back at random and does nothing else.
     pub(super) fn only_noise(&self) -> bool {
         matches!(self.queue, Queue::Free) && self.transmitter.instant() && self.line.only_noise()
@@ -99,12 +107,15 @@ impl Link {
         let facts = facts(spec.rate.unwrap_or(Rate(u64::MAX)));
         let discipline = spec.queue.build(facts);
         let stamper = Stamper::new(spec.feedback.build(facts));
-        let queue = match discipline.passive() && capacity.is_none() && stamper.is_none() {
+        let effects = spec.effects.as_deref().map(|effects| Box::new(Working::new(effects, seed, index)));
+        let computed = capacity.is_none() && stamper.is_none() && effects.is_none();
+        let queue = match discipline.passive() && computed {
             true if !spec.measured && spec.limit == Limit::Unlimited => Queue::Free,
             true => Queue::Tail(Box::new(Tail::new(spec.limit))),
             false => Queue::Ruled(Box::new(Ruled {
                 buffer: Buffer::new(discipline, spec.limit),
                 stamper,
+                effects,
                 transmitting: false,
                 rng: Rng::stream(seed, "queue", index),
             })),
@@ -112,7 +123,7 @@ impl Link {
         let line = Line::new(
             spec.delay,
             spec.jitter,
-            &spec.delay_steps,
+            (&spec.delay_steps, spec.delay_period),
             spec.loss.build(),
             Rng::stream(seed, "line", index),
         );

@@ -10,6 +10,7 @@
 //! (`Step::Merge`). All are exact, for nothing else can come between; measured links are excluded, so that their
 //! events are in order.
 
+mod effects;
 mod flight;
 mod link;
 mod order;
@@ -107,6 +108,7 @@ impl Links {
                 events.schedule(network.tick(index), Time::ZERO + interval);
             }
         }
+        network.links.iter_mut().for_each(Link::begin_ticks);
         network
     }
 
@@ -202,6 +204,9 @@ impl Links {
             link if link < links => return self.transmit(link, packet, now, events, watch),
             link => {
                 let link = link - 2 * links;
+                if self.links[link].scatters() {
+                    return self.release_held((link, entity), packet, now, events, watch);
+                }
                 if let Queue::Ruled(ruled) = &mut self.links[link].queue {
                     ruled.buffer.tick(now);
                 }
@@ -269,6 +274,19 @@ impl Links {
             events.begin(entity, next);
         }
         debug_assert!(end.admits(self.hops[packet.hop as usize].step), "a path was added after `fuse`");
+        self.land(end, packet, now, events, watch)
+    }
+
+    /// A packet is at the end of a link.
+    #[inline(always)]
+    fn land<O: Observer>(
+        &mut self,
+        end: End,
+        packet: &mut Packet,
+        now: Time,
+        events: &mut EventQueue,
+        watch: &mut O,
+    ) -> Option<Time> {
         if end == End::Hosts || end == End::Both && self.hops[packet.hop as usize].step.ends() {
             return Some(now);
         }
@@ -288,6 +306,13 @@ impl Links {
         let link = &mut self.links[index];
         let Queue::Ruled(ruled) = &mut link.queue else { return None };
         let id = LinkId(index as u32);
+        if let Some(effects) = &mut ruled.effects
+            && !effects.admits(now, packet.size)
+        {
+            let fate = Fate::Dropped(Reason::Policed);
+            watch.on(now, &Event::Arrival { link: id, packet, fate });
+            return None;
+        }
         if let Some(stamper) = &mut ruled.stamper {
             if let Some(place) = link.capacity {
                 stamper.look(now, |window| self.capacities[place as usize].bits(window));
@@ -371,6 +396,10 @@ impl Links {
                 watch.on(end, &Event::Fate { link: id, packet: &packet, fate });
                 return None;
             };
+            if ruled.effects.is_some() {
+                self.scatter(index, packet, (end, arrival), events, watch);
+                return None;
+            }
             match self.hops[packet.hop as usize].step {
                 Step::Through => {
                     packet.hop += 1;

@@ -72,7 +72,7 @@ impl Links {
         for place in 1..self.hops.len() {
             let next = self.hops[place].link as usize;
             let hop = &mut self.hops[place - 1];
-            if hop.step != Step::Join {
+            if hop.step != Step::Join || self.links[hop.link as usize].scatters() {
                 continue;
             }
             if self.links[next].end == End::Merged {
@@ -84,7 +84,8 @@ impl Links {
         for &(last, back) in &self.answered {
             let back = self.hops[back as usize].link as usize;
             let hop = &mut self.hops[last as usize];
-            if feeders[back] == Feeder::Answers(hop.link) && self.links[back].ahead() {
+            let orderly = !self.links[hop.link as usize].scatters();
+            if orderly && feeders[back] == Feeder::Answers(hop.link) && self.links[back].ahead() {
                 hop.step = Step::Reach;
             }
         }

@@ -17,6 +17,7 @@
 
 mod columns;
 mod course;
+mod delays;
 mod json;
 mod opportunities;
 mod rows;
@@ -25,6 +26,7 @@ mod write;
 use std::fmt;
 
 pub use course::{Besides, Course};
+pub use delays::delays;
 pub use opportunities::Times;
 
 use crate::settings::{Raw, Setting};

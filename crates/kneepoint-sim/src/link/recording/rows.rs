@@ -11,14 +11,14 @@ const MOST: usize = 1_000_000;
 
 /// The cells of a line, as its first line separates them.
 #[derive(Clone, Copy)]
-struct Separator(Option<char>);
+pub(super) struct Separator(Option<char>);
 
 impl Separator {
-    fn of(line: &str) -> Separator {
+    pub fn of(line: &str) -> Separator {
         Separator([',', ';', '\t'].into_iter().find(|mark| line.contains(*mark)))
     }
 
-    fn cells(self, line: &str) -> Vec<&str> {
+    pub fn cells(self, line: &str) -> Vec<&str> {
         match self.0 {
             Some(mark) => line.trim().split(mark).map(|cell| cell.trim().trim_matches('"')).collect(),
             None => line.split_whitespace().map(|cell| cell.trim_matches('"')).collect(),

@@ -4,7 +4,6 @@
 use super::super::tally::Tally;
 use crate::link::{LinkSpec, capacity};
 use crate::queue::{Fate, Reason};
-use crate::settings::Timed;
 use crate::trace::Event;
 use crate::units::{Bytes, Interval, Rate, Span, Time};
 
@@ -17,8 +16,8 @@ pub(super) struct Crossed {
     pub(super) marks: Tally,
     /// Its capacity, if that varies.
     capacity: Option<Box<capacity::Any>>,
-    /// How long a packet travels, and the instants at which that changes.
-    delay: (Span, Vec<Timed<Span>>),
+    /// The link, if its delay changes.
+    moving: Option<Box<LinkSpec>>,
 }
 
 impl Crossed {
@@ -32,7 +31,7 @@ impl Crossed {
             drops: tally(),
             marks: tally(),
             capacity: (!capacity.constant()).then(|| Box::new(capacity)),
-            delay: (link.delay, link.delay_steps.clone()),
+            moving: (!link.delay_steps.is_empty()).then(|| Box::new(link.clone())),
         }
     }
 
@@ -43,7 +42,7 @@ impl Crossed {
 
     /// Whether its delay changes.
     pub(super) fn moves(&self) -> bool {
-        !self.delay.1.is_empty()
+        self.moving.is_some()
     }
 
     /// Bits that it can carry in an interval that ends at or after those of earlier calls, if its capacity varies.
@@ -56,9 +55,7 @@ impl Crossed {
 
     /// How long a packet travels from an instant on, if that changes.
     pub(super) fn delay(&self, at: Time) -> Option<Span> {
-        let (first, steps) = &self.delay;
-        let passed = steps.partition_point(|step| step.at.after_start() <= at);
-        self.moves().then(|| if passed == 0 { *first } else { steps[passed - 1].value })
+        self.moving.as_ref().map(|link| link.delay_at(at))
     }
 
     #[inline]

@@ -295,4 +295,5 @@ pub(super) fn computed(link: &LinkSpec) -> bool {
     link.queue == queue::Config::default()
         && link.capacity == capacity::Config::default()
         && link.feedback == feedback::Config::default()
+        && link.effects.is_none()
 }

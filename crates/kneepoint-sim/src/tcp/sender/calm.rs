@@ -6,7 +6,7 @@
 //! lasts until an acknowledgement brings news or a timer expires. A test drives a sender on each path through the same
 //! transfers.
 
-use super::{Heard, Phase, Segment, Sender};
+use super::{Heard, Pacing, Phase, Segment, Sender};
 use crate::cc::Ack;
 use crate::packet::{Flags, Packet};
 use crate::rng::Rng;
@@ -19,6 +19,7 @@ impl Sender {
     /// Whether nothing is missing, sent again, counted as a duplicate or followed by time.
     pub(super) fn is_calm(&self) -> bool {
         self.rack.is_none()
+            && self.options.pacing == Pacing::Own
             && self.phase == Phase::Open
             && self.next == self.high
             && !self.resend
@@ -108,6 +109,9 @@ impl Sender {
 
     #[inline(never)]
     fn poll_fully(&mut self, now: Time) -> Option<Segment> {
+        if self.options.pacing == Pacing::Fq && self.control.pacing.is_none() {
+            self.pace_by_host();
+        }
         if self.rack.is_some() {
             return self.poll_by_time(now);
         }

@@ -27,6 +27,7 @@ mod data;
 mod flight;
 mod noise;
 mod opening;
+mod pacing;
 mod repair;
 mod report;
 
@@ -42,6 +43,7 @@ use crate::packet::{Flags, Hint, Packet};
 use crate::rng::Rng;
 use crate::units::{Bytes, Span, Time};
 use data::Data;
+pub use pacing::Pacing;
 
 const ENDLESS: u32 = u32::MAX - 1;
 

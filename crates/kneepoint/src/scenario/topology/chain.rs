@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Chain: nodes in a row, `r1` to the last, with hosts on them; the smallest network is one link with `hops = 1`.
 
+use super::super::effects::hand_over;
 use super::super::forms::{Buffer, Name};
 use super::super::sections::Direction;
 use super::super::tree::Table;
 use super::net::Net;
 use super::{
-    DelaySteps, Laid, Nominal, Site, Topology, Wish, delay_range, delays_increase, nominal, rate_range, steps,
+    DelaySteps, Laid, Nominal, Period, Site, Topology, Wish, delay_range, delays_repeat, nominal,
+    period_range, rate_range, steps,
 };
 use crate::fault::Faults;
 use crate::link::{LinkSpec, NodeId};
 use crate::queue;
-use crate::settings::{Or, Timed};
+use crate::settings::{FilePath, Inline, Or, Timed};
 use crate::suggest::did_you_mean;
 use crate::units::{Rate, Span};
 
@@ -26,11 +28,15 @@ crate::settings! {
         hop_delay: Span = Span::from_millis(10), Span::ZERO..=Span::from_secs(100);
         /// Times and the one-way delay of every hop from each of them on, as in `["10s: 50ms"]`; packets never overtake one another.
         delay_steps: DelaySteps = Or::WORD, delay_range();
+        /// The file to take them from: a time and a delay in each line, or the columns of a trace.
+        delay_file: Or<FilePath, Inline> = Or::WORD;
+        /// After how long the delay steps begin again.
+        delay_period: Period = Or::WORD, period_range();
         /// Buffer of a hop: bandwidth-delay products of the whole chain, packets, data or time.
         buffer: Buffer = Buffer::Bdp(1.0);
         /// Packets per flow that a buffer in bandwidth-delay products has at least.
         buffer_floor: u32 = 2, 0..=1000;
-    } check |params| delays_increase(&params.delay_steps)
+    } check |params| delays_repeat(&params.delay_steps, &params.delay_period)
 }
 
 /// A chain.
@@ -55,6 +61,7 @@ fn lay(params: &Params, site: &Site, table: &Table, faults: &mut Faults) -> Opti
         rate: nominal(&params.rate, &site.capacity, table, faults)?,
         delay: params.hop_delay,
         delay_steps: steps(&params.delay_steps),
+        delay_period: params.delay_period.get().copied(),
         rtt: params.hop_delay * 2 * u64::from(params.hops),
         buffer: params.buffer,
         floor: params.buffer_floor,
@@ -72,6 +79,7 @@ pub(super) struct Backbone {
     pub rate: Rate,
     pub delay: Span,
     pub delay_steps: Vec<Timed<Span>>,
+    pub delay_period: Option<Span>,
     /// The round-trip time by which a buffer in bandwidth-delay products is counted.
     pub rtt: Span,
     pub buffer: Buffer,
@@ -102,13 +110,18 @@ impl Backbone {
             let back = self.crossing(site, &ends, |from, to| to <= hop && hop < from);
             let mut link = self.bottleneck(site, table, two, there.max(back), faults)?;
             link.measured = there > 0;
-            net.link(link.clone());
-            link.queue = if back > 0 { site.reverse_queue.clone() } else { queue::Config::default() };
-            link.feedback = crate::feedback::Config::default();
-            link.loss = crate::link::loss::Config::default();
-            link.capacity = site.reverse_capacity();
-            (link.from, link.to, link.measured) = (two[1], two[0], back > 0);
+            let mut other = link.clone();
+            hand_over(&mut link, (&site.handover, &site.handover.rates), site.root, faults);
             net.link(link);
+            let measured = back > 0 || site.reverse.differs();
+            other.queue = if measured { site.reverse_queue.clone() } else { queue::Config::default() };
+            other.feedback = crate::feedback::Config::default();
+            other.loss = site.reverse.loss.clone();
+            other.capacity = site.reverse_capacity();
+            other.effects = site.reverse.effects.clone().boxed();
+            (other.from, other.to, other.measured) = (two[1], two[0], measured);
+            hand_over(&mut other, (&site.handover, &site.handover.reverse_rates), site.root, faults);
+            net.link(other);
         }
         Some((net, ends))
     }
@@ -128,10 +141,12 @@ impl Backbone {
             capacity: site.capacity.clone(),
             delay: self.delay,
             delay_steps: self.delay_steps.clone(),
+            delay_period: self.delay_period,
             queue: site.queue.clone(),
             feedback: site.feedback.clone(),
             limit,
             loss: site.loss.clone(),
+            effects: site.effects.clone().boxed(),
             measured: true,
             ..LinkSpec::new(ends[0], ends[1])
         })

@@ -9,18 +9,19 @@
 //! `access = "minimal"` simulates the same round trips with fewer links: senders sit on the first router,
 //! one link carries data on from the second, and one carries acknowledgements all the way back.
 
+use super::super::effects::{REVERSE, hand_over};
 use super::super::forms::{Buffer, Pace};
 use super::super::sections::Direction;
 use super::super::tree::Table;
 use super::net::Net;
 use super::{
-    DelaySteps, Laid, Nominal, Pipe, Site, Topology, Wish, delay_range, delays_increase, nominal, rate_range,
-    steps,
+    DelaySteps, Laid, Nominal, Period, Pipe, Site, Topology, Wish, delay_range, delays_repeat, nominal,
+    period_range, rate_range, steps,
 };
 use crate::fault::Faults;
 use crate::link::{LinkSpec, NodeId};
 use crate::queue::Limit;
-use crate::settings::{Auto, Or};
+use crate::settings::{Auto, FilePath, Inline, Or};
 use crate::units::{Rate, Span};
 
 crate::choice! {
@@ -44,20 +45,29 @@ crate::settings! {
         delay: Or<Span, Auto> = Or::WORD, Or::is(Span::ZERO)..=Or::is(Span::from_secs(500));
         /// Times and the one-way delay of the bottleneck from each of them on, as in `["10s: 50ms"]`; packets never overtake one another.
         delay_steps: DelaySteps = Or::WORD, delay_range();
+        /// The file to take them from: a time and a delay in each line, or the columns of a trace.
+        delay_file: Or<FilePath, Inline> = Or::WORD;
+        /// After how long the delay steps begin again.
+        delay_period: Period = Or::WORD, period_range();
         /// By how much more the bottleneck may delay a packet, at random and without reordering.
         jitter: Span = Span::ZERO, Span::ZERO..=Span::from_secs(100);
         /// Buffer of the bottleneck: bandwidth-delay products, packets, data or time.
         buffer: Buffer = Buffer::Bdp(1.0);
         /// Packets per flow that a buffer in bandwidth-delay products has at least.
         buffer_floor: u32 = 2, 0..=1000;
-        /// Buffer of the bottleneck in the other direction; `auto` is the same.
+        /// Rate of the bottleneck in the other direction, whose queue is then measured; `auto` is the same.
+        reverse_rate: Or<Rate, Auto> = Or::WORD, Or::is(Rate(1))..=Or::is(Rate::from_mbit(1_000_000));
+        /// Buffer of the bottleneck in the other direction; `auto` is the same, counted by its own rate.
         reverse_buffer: Or<Buffer, Auto> = Or::WORD;
         /// Rate of access links.
         access_rate: Pace = Or::WORD, Or::is(Rate(1))..=Or::is(Rate::from_mbit(1_000_000));
         /// How hosts are attached.
         access: Access = Access::Full;
     } check |params| {
-        delays_increase(&params.delay_steps)?;
+        delays_repeat(&params.delay_steps, &params.delay_period)?;
+        if params.access == Access::Minimal && params.reverse_rate.get().is_some() {
+            return Err("reverse_rate means nothing where access is `minimal`: write `full`".into());
+        }
         match params.access_rate.get() {
             Some(rate) if params.access == Access::Minimal => Err(format!(
                 "access_rate, {rate}, means nothing where access is `minimal`: leave it out, or write `full`"
@@ -103,6 +113,13 @@ fn lay(params: &Params, site: &Site, table: &Table, faults: &mut Faults) -> Opti
             wish.hold_under(&params.access_rate, faults);
         }
     }
+    if params.access == Access::Minimal
+        && let Some(node) = site.root.get(REVERSE)
+    {
+        let message =
+            "`[reverse]` means nothing on a minimal dumbbell, whose acknowledgements pass the bottleneck by";
+        faults.add_with_help(&node.span, message, "write `access = \"full\"` in [topology]");
+    }
     let delay = bottleneck_delay(params, site, table, faults);
     let rate = nominal(&params.rate, &site.capacity, table, faults)?;
     let limits = limits(params, rate, site, table, faults);
@@ -118,28 +135,37 @@ fn lay(params: &Params, site: &Site, table: &Table, faults: &mut Faults) -> Opti
         capacity: site.capacity.clone(),
         delay,
         delay_steps: steps(&params.delay_steps),
+        delay_period: params.delay_period.get().copied(),
         jitter: params.jitter,
         queue: site.queue.clone(),
         feedback: site.feedback.clone(),
         limit: forward,
         loss: site.loss.clone(),
+        effects: site.effects.clone().boxed(),
         measured: true,
         ..LinkSpec::new(routers.0, routers.1)
     };
-    net.link(bottleneck.clone());
+    let mut forward_link = bottleneck.clone();
+    hand_over(&mut forward_link, (&site.handover, &site.handover.rates), site.root, faults);
+    net.link(forward_link);
     // Without access links back, acknowledgements pass the routers by.
     if params.access == Access::Full {
-        net.link(LinkSpec {
+        let own_rate = params.reverse_rate.get().copied();
+        let mut back = LinkSpec {
             from: routers.1,
             to: routers.0,
+            rate: own_rate.or(bottleneck.rate),
             queue: site.reverse_queue.clone(),
             limit: reverse,
             feedback: crate::feedback::Config::default(),
-            loss: crate::link::loss::Config::default(),
+            loss: site.reverse.loss.clone(),
             capacity: site.reverse_capacity(),
-            measured: two_way,
+            effects: site.reverse.effects.clone().boxed(),
+            measured: two_way || own_rate.is_some() || site.reverse.differs(),
             ..bottleneck
-        });
+        };
+        hand_over(&mut back, (&site.handover, &site.handover.reverse_rates), site.root, faults);
+        net.link(back);
     }
     let mut hosts = Hosts { net, params, delay, placed: 0 };
     let pairs = site.wishes.iter().map(|wish| hosts.group(wish, routers)).collect();
@@ -185,8 +211,13 @@ fn limits(
     let pipe = site.pipe(rate, params.rtt, table.place("buffer"));
     let floor = u64::from(params.buffer_floor) * site.population();
     let forward = pipe.limit(params.buffer, floor, faults)?;
+    let own = params.reverse_rate.get().copied();
+    let other = Pipe { rate: own.unwrap_or(rate), ..pipe };
     let reverse = match params.reverse_buffer.get() {
-        Some(buffer) => Pipe { span: table.place("reverse_buffer"), ..pipe }.limit(*buffer, floor, faults)?,
+        Some(buffer) => {
+            Pipe { span: table.place("reverse_buffer"), ..other }.limit(*buffer, floor, faults)?
+        }
+        None if own.is_some() => other.limit(params.buffer, floor, faults)?,
         None => forward,
     };
     Some((forward, reverse))

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::super::choose::{Precedence, choose};
+use super::super::effects::{REVERSE, effects, hand_over, handover};
 use super::super::forms::{Buffer, Name};
 use super::super::queues;
 use super::super::reader::{Shape, settings};
@@ -11,11 +12,12 @@ use super::super::sections::Direction;
 use super::super::tree::Table;
 use super::net::Net;
 use super::{
-    DelaySteps, Laid, Nominal, Site, Topology, Wish, delay_range, delays_increase, nominal, rate_range, steps,
+    DelaySteps, Laid, Nominal, Period, Site, Topology, Wish, delay_range, delays_repeat, nominal,
+    period_range, rate_range, steps,
 };
 use crate::fault::Faults;
 use crate::link::{LinkSpec, NodeId, capacity, loss};
-use crate::settings::{Auto, Or};
+use crate::settings::{Auto, FilePath, Inline, Or};
 use crate::suggest::did_you_mean;
 use crate::units::{Rate, Span};
 
@@ -45,6 +47,10 @@ crate::settings! {
         delay: Span = Span::from_millis(10), Span::ZERO..=Span::from_secs(500);
         /// Times and the one-way delay from each of them on, as in `["10s: 50ms"]`; packets never overtake one another.
         delay_steps: DelaySteps = Or::WORD, delay_range();
+        /// The file to take them from: a time and a delay in each line, or the columns of a trace.
+        delay_file: Or<FilePath, Inline> = Or::WORD;
+        /// After how long the delay steps begin again.
+        delay_period: Period = Or::WORD, period_range();
         /// By how much more it may delay a packet, at random and without reordering.
         jitter: Span = Span::ZERO, Span::ZERO..=Span::from_secs(100);
         /// Its buffer: bandwidth-delay products of there and back over this link, packets, data or time.
@@ -53,11 +59,21 @@ crate::settings! {
         duplex: bool = true;
         /// Whether its queue is measured.
         measured: bool = true;
-    } check |fields| delays_increase(&fields.delay_steps)
+    } check |fields| delays_repeat(&fields.delay_steps, &fields.delay_period)
 }
 
 /// The members of families that a link has besides.
-const BESIDES: &[&str] = &["queue", "feedback", "loss", "capacity"];
+const BESIDES: &[&str] = &[
+    "queue",
+    "feedback",
+    "loss",
+    "capacity",
+    "policer",
+    "reordering",
+    "duplication",
+    "corruption",
+    "handover",
+];
 /// What makes a link.
 pub(in crate::scenario) const LINK_REQUIRED: &[&str] = &["from", "to", "rate", "delay"];
 
@@ -90,6 +106,10 @@ fn lay(site: &Site, table: &Table, faults: &mut Faults) -> Option<Laid> {
     if let Some(node) = site.root.get("reverse_queue") {
         let help = "write `queue` on the links that differ";
         faults.add_with_help(&node.span, "`[reverse_queue]` means nothing in a graph", help);
+    }
+    if let Some(node) = site.root.get(REVERSE) {
+        let help = "write each direction as a link of its own, with `duplex = false`";
+        faults.add_with_help(&node.span, "`[reverse]` means nothing in a graph", help);
     }
     let links = site.root.tables("link", faults);
     if links.is_empty() {
@@ -188,6 +208,9 @@ impl Plan {
             }
             None => site.capacity.clone(),
         };
+        let place = |name: &str| format!("`{name}` of a link");
+        let effects = effects(table, &site.effects, place, faults);
+        let handover = handover(table, &site.handover, "`handover` of a link", faults);
         if faults.len() > before {
             return None;
         }
@@ -201,11 +224,13 @@ impl Plan {
             capacity,
             delay: fields.delay,
             delay_steps: steps(&fields.delay_steps),
+            delay_period: fields.delay_period.get().copied(),
             jitter: fields.jitter,
             queue,
             feedback,
             limit,
             loss,
+            effects: effects.boxed(),
             measured: fields.measured,
             ..LinkSpec::new(from, to)
         };
@@ -214,9 +239,13 @@ impl Plan {
             faults.add_with_help(table.place("to"), message, "let `from` and `to` differ");
             return None;
         }
-        self.add(link.clone(), table, faults);
+        let mut there = link.clone();
+        hand_over(&mut there, (&handover, &handover.rates), table, faults);
+        self.add(there, table, faults);
         if fields.duplex {
-            self.add(LinkSpec { from: to, to: from, ..link }, table, faults);
+            let mut back = LinkSpec { from: to, to: from, ..link };
+            hand_over(&mut back, (&handover, &handover.reverse_rates), table, faults);
+            self.add(back, table, faults);
         }
         Some(())
     }

@@ -3,21 +3,26 @@
 //!
 //! To add one: write `scenario/topology/NAME.rs` like `scenario/topology/chain.rs` and add its line to the registry below.
 
+mod delays;
 mod net;
 
 use std::fmt::Debug;
 use std::ops::Range;
 
+use super::effects::Reverse;
 use super::extensions::Extensions;
 use super::forms::{Buffer, Pace};
 use super::sections::{Direction, Endpoints};
 use super::tree::Table;
 use crate::fault::Faults;
+use crate::link::effects::Effects;
+use crate::link::handover::Handover;
 use crate::link::{Network, NodeId, capacity, loss};
-use crate::settings::{Auto, List, Never, Or, Settings, Timed, increasing};
+use crate::settings::{Auto, Or, Settings};
 use crate::units::{Bytes, Rate, Span};
 use crate::{feedback, queue};
 
+use delays::{DelaySteps, Period, delay_range, delays_repeat, period_range, steps};
 pub(super) use graph::{LINK_REQUIRED, LinkFields, NodeFields};
 
 /// A kind of network.
@@ -63,24 +68,6 @@ pub(super) fn required(name: &str) -> &'static [&'static str] {
     Config::named(name).map_or(&[], |config| config.build().required())
 }
 
-/// Delays of a link from instants on.
-pub(super) type DelaySteps = Or<List<Timed<Span>>, Never>;
-
-/// The range of times and delays in [`DelaySteps`].
-pub(super) fn delay_range() -> std::ops::RangeInclusive<DelaySteps> {
-    let step = |at, value| Or::is(List::one(Timed { at, value }));
-    step(Span::ZERO, Span::ZERO)..=step(Span::from_secs(1_000_000), Span::from_secs(500))
-}
-
-/// Whether the instants of delays increase.
-pub(super) fn delays_increase(steps: &DelaySteps) -> Result<(), String> {
-    steps.get().map_or(Ok(()), |steps| increasing("delay_steps", steps.values()))
-}
-
-fn steps(delays: &DelaySteps) -> Vec<Timed<Span>> {
-    delays.get().map_or(Vec::new(), |steps| steps.values().to_vec())
-}
-
 /// The rate of a link, or `auto` for the mean of its trace.
 pub(super) type Nominal = Or<Rate, Auto>;
 
@@ -119,6 +106,12 @@ pub struct Site<'s> {
     pub loss: loss::Config,
     /// The capacity of bottlenecks in the direction of most data, or in both if they share it.
     pub capacity: capacity::Config,
+    /// What bottlenecks do besides, in the direction of most data.
+    pub effects: Effects,
+    /// The handovers of bottlenecks, in both directions.
+    pub handover: Handover,
+    /// The bottlenecks against the direction of most data.
+    pub(super) reverse: Reverse,
     /// Payload of a full packet.
     pub payload: Bytes,
     /// A full packet on the wire.
@@ -154,7 +147,7 @@ pub struct Laid {
 impl Site<'_> {
     /// The capacity of the bottleneck against the direction of most data.
     fn reverse_capacity(&self) -> capacity::Config {
-        if self.capacity.shared() { self.capacity.clone() } else { capacity::Config::default() }
+        if self.capacity.shared() { self.capacity.clone() } else { self.reverse.capacity.clone() }
     }
 
     /// The units of a buffer at `rate` and `rtt`.

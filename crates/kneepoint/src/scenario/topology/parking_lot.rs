@@ -10,11 +10,12 @@ use super::super::forms::{Buffer, Pace};
 use super::super::tree::Table;
 use super::chain::Backbone;
 use super::{
-    DelaySteps, Laid, Nominal, Site, Topology, delay_range, delays_increase, nominal, rate_range, steps,
+    DelaySteps, Laid, Nominal, Period, Site, Topology, delay_range, delays_repeat, nominal, period_range,
+    rate_range, steps,
 };
 use crate::fault::Faults;
 use crate::link::NodeId;
-use crate::settings::Or;
+use crate::settings::{FilePath, Inline, Or};
 use crate::units::{Rate, Span};
 
 crate::settings! {
@@ -28,6 +29,10 @@ crate::settings! {
         hop_delay: Span = Span::from_millis(5), Span::ZERO..=Span::from_secs(100);
         /// Times and the one-way delay of every hop from each of them on, as in `["10s: 50ms"]`; packets never overtake one another.
         delay_steps: DelaySteps = Or::WORD, delay_range();
+        /// The file to take them from: a time and a delay in each line, or the columns of a trace.
+        delay_file: Or<FilePath, Inline> = Or::WORD;
+        /// After how long the delay steps begin again.
+        delay_period: Period = Or::WORD, period_range();
         /// One-way delay between a host and its router.
         access_delay: Span = Span::from_millis(5), Span::ZERO..=Span::from_secs(100);
         /// Rate of access links.
@@ -36,7 +41,7 @@ crate::settings! {
         buffer: Buffer = Buffer::Bdp(1.0);
         /// Packets per flow across a hop that a buffer in bandwidth-delay products has at least.
         buffer_floor: u32 = 2, 0..=1000;
-    } check |params| delays_increase(&params.delay_steps)
+    } check |params| delays_repeat(&params.delay_steps, &params.delay_period)
 }
 
 /// A parking lot.
@@ -64,6 +69,7 @@ fn lay(params: &Params, site: &Site, table: &Table, faults: &mut Faults) -> Opti
         rate: nominal(&params.rate, &site.capacity, table, faults)?,
         delay: params.hop_delay,
         delay_steps: steps(&params.delay_steps),
+        delay_period: params.delay_period.get().copied(),
         rtt: (params.access_delay * 2 + params.hop_delay) * 2,
         buffer: params.buffer,
         floor: params.buffer_floor,
