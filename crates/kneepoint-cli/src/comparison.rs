@@ -23,6 +23,7 @@ use std::path::{Component, Path};
 
 use clap::{Args, ValueEnum};
 use kneepoint::link::LinkSpec;
+use kneepoint::measure::Followed;
 use kneepoint::report::figure::Parts;
 use kneepoint::report::{self, Comparison, Factors, Manifest, SchemeResult, output};
 use kneepoint::scenario::{Fault, FigureSpec, Settings};
@@ -37,11 +38,11 @@ use kneepoint_bench::forecast::Forecast;
 use kneepoint_bench::session::Session;
 use kneepoint_bench::threads;
 
-use crate::completion;
 use crate::failure::Failure;
 use crate::figure::FigureOptions;
 use crate::means::{Sweep, SweepOptions};
 use crate::outputs::{self, Out, report_at, write_report};
+use crate::path::Fields;
 use crate::pictures::ChartOptions;
 use crate::{manifest, parquet, terminal};
 use each::{Files, Format, label};
@@ -50,9 +51,6 @@ use outcome::{result, said_beside};
 /// Options of every comparison.
 #[derive(Args)]
 pub struct ComparisonOptions {
-    /// Set a field of the scenario by its path in `[sweep]`, as in topology.rtt=20ms or flows.*.count=5 (repeatable)
-    #[arg(long, value_name = "PATH=VALUE", add = completion::path())]
-    pub set: Vec<String>,
     #[command(flatten)]
     sweep: SweepOptions,
     /// Formats of the sampled series
@@ -66,7 +64,7 @@ pub struct ComparisonOptions {
     )]
     series: Vec<Format>,
     /// Of how many flows of each group the window is sampled and drawn; the first and the last are among them
-    #[arg(long, value_name = "N", default_value_t = FOLLOWED, value_parser = clap::value_parser!(u32).range(..=1000))]
+    #[arg(long, value_name = "N", default_value_t = FOLLOWED as u32, value_parser = clap::value_parser!(u32).range(..=1000))]
     show_flows: u32,
     #[command(flatten)]
     charts: ChartOptions,
@@ -198,19 +196,17 @@ enum Overlay {
     Fluid,
 }
 
-/// The failure for a scenario with fields set by `--set`: theirs alone if any of them is wrong.
-pub fn refused(origin: String, text: String, set: &[String], faults: Vec<Fault>) -> Failure {
+/// The failure for a scenario with fields set by options: theirs alone if any of them is wrong.
+pub fn refused(origin: String, text: String, fields: &Fields, faults: Vec<Fault>) -> Failure {
     let begin = text.len() + 1;
     let (theirs, own): (Vec<_>, Vec<_>) = faults.into_iter().partition(|fault| fault.span.start >= begin);
     if theirs.is_empty() {
         return Failure::Scenario { origin, text, faults: own };
     }
     let moved = |fault: Fault| Fault { span: fault.span.start - begin..fault.span.end - begin, ..fault };
-    Failure::Scenario {
-        origin: "--set".into(),
-        text: set.join("\n"),
-        faults: theirs.into_iter().map(moved).collect(),
-    }
+    let moved: Vec<Fault> = theirs.into_iter().map(moved).collect();
+    let by = moved.first().map_or("--set", |fault| fields.option_at(fault.span.start));
+    Failure::Scenario { origin: by.into(), text: fields.lines().join("\n"), faults: moved }
 }
 
 /// Rows of a report.
@@ -250,6 +246,8 @@ pub struct ComparisonPlan {
     pub seeds: Vec<u64>,
     /// Whether the scenario wants a file of each run's completed transfers, as `--objects` does.
     pub objects: bool,
+    /// Whether every flow is sampled.
+    pub every_flow: bool,
     /// How the scenario wants its figure.
     pub figure: FigureSpec,
     /// The directory of its files.
@@ -341,7 +339,8 @@ impl ComparisonPlan {
         self.objects || settings.objects || settings.captures()
     }
 
-    fn study(&self, followed: u32) -> Compare {
+    fn study(&self, windows: u32) -> Compare {
+        let followed = if self.every_flow { Followed::Every } else { Followed::Windows(windows as usize) };
         Compare::new(self.rows.named.iter().cloned(), self.seeds.clone(), followed)
     }
 
@@ -380,7 +379,7 @@ impl ComparisonPlan {
 }
 
 /// Writes the scenarios, and the files within their folder that they name where the copies will find them.
-fn write_scenarios(
+pub fn write_scenarios(
     scenarios: &[(String, String)],
     named: &BTreeMap<String, String>,
     out: &Path,

@@ -44,6 +44,7 @@ mod means;
 mod named;
 mod outputs;
 mod parquet;
+mod path;
 mod pictures;
 mod results;
 mod terminal;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Trace files that the command line names, and the settings of a scenario whose bottleneck follows one.
+//! Trace files that the command line names.
 
 use std::path::Path;
 
@@ -29,27 +29,4 @@ pub fn played(session: &Session, file: &Path) -> Result<Recognised, Failure> {
         session.tell(format!("{shown}: the rate alone is played, without {}", besides.join(" and ")));
     }
     Ok(known)
-}
-
-/// Fields set from outside, after those that let the bottleneck follow a trace at its mean rate.
-pub fn settings(session: &Session, trace: Option<&Path>, set: &[String]) -> Result<Vec<String>, Failure> {
-    let Some(file) = trace else { return Ok(set.to_vec()) };
-    let mean = played(session, file)?.recording.mean();
-    let name = file.display().to_string();
-    let capacity = match is_plain(&name) {
-        // A title shows it.
-        true => format!("capacity=trace:file={name},besides=ignored"),
-        false => {
-            let quoted = serde_json::Value::from(name);
-            format!("capacity={{ kind = \"trace\", file = {quoted}, besides = \"ignored\" }}")
-        }
-    };
-    Ok([capacity, format!("topology.rate={mean}")].into_iter().chain(set.iter().cloned()).collect())
-}
-
-/// Whether a name can be neither a number nor several settings where it is written without quotes.
-fn is_plain(name: &str) -> bool {
-    name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '/')
-        && name.contains(['.', '/'])
-        && name.chars().all(|one| one.is_ascii_alphanumeric() || "._-/".contains(one))
 }

@@ -3,6 +3,7 @@
 
 use std::ffi::OsStr;
 use std::ops::RangeInclusive;
+use std::str::FromStr;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, Command, Error};
@@ -22,6 +23,37 @@ pub fn within(range: RangeInclusive<f64>) -> impl Fn(&str) -> Result<f64, String
     move |text| match text.parse() {
         Ok(value) if range.contains(&value) => Ok(value),
         _ => Err(format!("allowed is a number from {} to {}", range.start(), range.end())),
+    }
+}
+
+/// How often the state is sampled, and of which flows: `100ms`, `all`, `100ms,all`.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Sampling {
+    /// How often, if that is said; zero is never.
+    interval: Option<Span>,
+    /// Whether every flow has its window, round-trip time and rate.
+    pub every_flow: bool,
+}
+
+impl Sampling {
+    /// How often, `usual` where that is left open; none is never.
+    pub fn interval_or(self, usual: Span) -> Option<Span> {
+        Some(self.interval.unwrap_or(usual)).filter(|interval| *interval > Span::ZERO)
+    }
+}
+
+impl FromStr for Sampling {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Sampling, String> {
+        text.split(',').map(str::trim).try_fold(Sampling::default(), |sampling, word| match word.parse() {
+            _ if word.eq_ignore_ascii_case("all") => Ok(Sampling { every_flow: true, ..sampling }),
+            Ok(interval) if sampling.interval.is_none() => {
+                Ok(Sampling { interval: Some(interval), ..sampling })
+            }
+            Ok(_) => Err("one interval is enough".into()),
+            Err(_) => Err("write a time, `all` for every flow, or both, as in `100ms,all`".into()),
+        })
     }
 }
 

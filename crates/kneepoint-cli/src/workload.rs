@@ -79,6 +79,11 @@ impl Chosen {
 }
 
 impl Workload {
+    /// Whether objects of a web site are compared.
+    pub fn is_web(&self) -> bool {
+        self.workload == Kind::Web
+    }
+
     /// The schemes to compare.
     pub fn schemes(&self) -> Vec<String> {
         let names = if self.workload == Kind::Web { WEB } else { BULK };

@@ -5,11 +5,12 @@
 //! Where both have the same number of flows one run serves both orders.
 
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::Args;
 use kneepoint::report::{Manifest, coexistence, json, output, reproduction};
 use kneepoint::scenario::{self, Queues, scheme};
-use kneepoint::study::coexist::{Coexist, Coexistence, Question, row_flows};
+use kneepoint::study::coexist::{Coexist, Coexistence, Question, Refused, row_flows};
 use kneepoint::study::{Effort, Invalid};
 use kneepoint::units::{Interval, Rate, Span};
 use kneepoint_bench::answer::{self, Answer};
@@ -20,10 +21,13 @@ use kneepoint_bench::session::Session;
 
 use super::Verb;
 use super::compare::{read_scheme, short_names, tcp_options};
+use crate::comparison::{refused, write_scenarios};
 use crate::completion;
 use crate::failure::Failure;
 use crate::means::{Sweep, SweepOptions};
-use crate::outputs::{Out, numbered, report_at, write_report, write_scenarios};
+use crate::named::NamedFiles;
+use crate::outputs::{Out, numbered, report_at, write_report};
+use crate::path::{Fields, PathOptions};
 use crate::pictures::{ChartOptions, Format};
 use crate::values::{OneOf, distinct, meant, number};
 use crate::{manifest, parquet, terminal};
@@ -36,6 +40,7 @@ Examples:
   knee coexist pert-adaptive cubic sack --rate 150mbit --rtt 60ms --buffers 0.25bdp,1bdp,4bdp
   knee coexist cubic sack vegas --flows 10 --queue red-ecn --seeds 10 --out out/red
   knee coexist pert cubic --mix 0.1 --flows 10,50   a tenth of the flows are the row's
+  knee coexist cubic bbr --trace modem.csv --buffers 1bdp --flows 2 --set tcp.preset=linux
   knee coexist --json | jq '.verdicts[] | {controller, verdict}'
 
 OUT/report.html has the verdicts and the matrices, and figures/ has them as SVG and PNG; \
@@ -46,12 +51,12 @@ pub struct Arguments {
     /// Controllers that are to meet, each with settings after a colon
     #[arg(value_name = "CONTROLLER", default_values = DEFAULTS, add = completion::controller())]
     controllers: Vec<String>,
-    /// Rate of the bottleneck
-    #[arg(long, default_value = "150mbit")]
-    rate: Rate,
-    /// Base round-trip time
-    #[arg(long, default_value = "60ms", value_name = "TIME")]
-    rtt: Span,
+    /// Rate of the bottleneck [default: that of --path, or 150mbit]
+    #[arg(long)]
+    rate: Option<Rate>,
+    /// Base round-trip time [default: that of --path, or 60ms]
+    #[arg(long, value_name = "TIME")]
+    rtt: Option<Span>,
     /// Buffers in which they meet; in bdp never less than two packets a flow
     /// [default: 0.25bdp,0.5bdp,1bdp,2bdp,4bdp, or 0.5bdp,1bdp,2bdp with --quick]
     #[arg(long, value_delimiter = ',', value_name = "SIZE,…")]
@@ -93,6 +98,8 @@ pub struct Arguments {
     #[arg(long)]
     quick: bool,
     #[command(flatten)]
+    path: PathOptions,
+    #[command(flatten)]
     sweep: SweepOptions,
     #[command(flatten)]
     charts: ChartOptions,
@@ -108,7 +115,7 @@ const DEFAULTS: [&str; 4] = ["pert-adaptive", "cubic", "bbr", "sack"];
 
 /// Runs every pair and reports.
 fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
-    let (mut study, seeds) = study(session, arguments)?;
+    let (mut study, seeds, named) = study(session, arguments)?;
     let sweep = Sweep::from(&arguments.sweep);
     sweep.check(session, false)?;
     if arguments.sweep.dry_run() {
@@ -119,7 +126,7 @@ fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Fa
     let Conclusion { answer, manifest, effort } = conduct(session, &mut study, seeds, arguments)?;
     let Answer { document, json, tables, unfinished, .. } = answer;
     write_report(session, &document, &out, &printer)?;
-    write_scenarios(&study.scenarios, &out)?;
+    write_scenarios(&study.scenarios, &named.into_texts(), &out)?;
     files::write(&out.join("coexistence.json"), &json)?;
     parquet::save_tables(&tables, |_| &output::COEXISTENCE, &manifest, &out)?;
     let place = format!("{}\n{}", reproduction::effort(&effort), report_at(&out.publish(session)?));
@@ -133,23 +140,32 @@ fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Fa
 
 /// Runs every pair, and leaves no report behind.
 fn answer(session: &Session, arguments: &Arguments) -> Result<Answer, Failure> {
-    let (mut study, seeds) = study(session, arguments)?;
+    let (mut study, seeds, _) = study(session, arguments)?;
     Ok(conduct(session, &mut study, seeds, arguments)?.answer)
 }
 
-/// The encounters and their seeds.
-fn study(session: &Session, arguments: &Arguments) -> Result<(Coexist, Vec<u64>), Failure> {
-    let question = question(session, arguments)?;
+/// The encounters, their seeds, and the files that their scenarios name.
+fn study(session: &Session, arguments: &Arguments) -> Result<(Coexist, Vec<u64>, NamedFiles), Failure> {
+    let fields = arguments.path.fields(session)?;
+    let question = question(session, arguments, &fields)?;
     let seeds = question.seeds.clone();
-    let study = question.plan().map_err(|invalid| {
-        let Invalid { name, text, faults } = *invalid;
-        Failure::Scenario {
-            origin: format!("the scenario that these arguments make for {name}"),
-            text,
-            faults,
+    let named = NamedFiles::default();
+    let study = question.plan(&|name| named.given(name)).map_err(|why| match why {
+        Refused::Invalid(invalid) => {
+            let Invalid { name, text, faults } = *invalid;
+            let origin = format!("the scenario that these arguments make for {name}");
+            refused(origin, text, &fields, faults)
         }
+        Refused::Replaced { scheme, by } => Failure::usage(
+            format!("--set puts `{by}` in the place of a part of `{scheme}`"),
+            "name controllers, and the queue with `--queue`; `knee run` takes any setting",
+        ),
+        Refused::Varied => Failure::usage(
+            "--set: the pairs, their flows, buffers and seeds are those of the options",
+            "leave out what sets other buffers, seeds or a sweep; `knee run` takes any setting",
+        ),
     })?;
-    Ok((study, seeds))
+    Ok((study, seeds, named))
 }
 
 /// What the encounters say.
@@ -185,7 +201,7 @@ pub fn report(all: &Coexistence, manifest: &Manifest) -> Answer {
 }
 
 /// The arguments with everything that they leave open.
-fn question(session: &Session, arguments: &Arguments) -> Result<Question, Failure> {
+fn question(session: &Session, arguments: &Arguments, path: &Fields) -> Result<Question, Failure> {
     let quick = arguments.quick;
     let usual = |full: &[&str], short: &[&str]| -> Vec<String> {
         (if quick { short } else { full }).iter().map(|text| text.to_string()).collect()
@@ -236,17 +252,33 @@ fn question(session: &Session, arguments: &Arguments) -> Result<Question, Failur
         extensions: session.extensions().clone(),
         tcp,
         queues: Queues::named(&arguments.queues).unwrap_or(Queues::Paper),
-        rate: arguments.rate,
-        rtt: arguments.rtt,
+        // A trace has a rate of its own.
+        rate: match path.get("topology.rate").and_then(|rate| rate.parse().ok()).or(arguments.rate) {
+            Some(rate) => rate,
+            None => path_default(arguments, "rate", "150mbit")?,
+        },
+        rtt: arguments.rtt.map_or_else(|| path_default(arguments, "rtt", "60ms"), Ok)?,
         buffers,
         flows,
         mix: arguments.mix,
         enough: arguments.enough,
+        path: path.lines().to_vec(),
+        also: [&path.told, path.set()].concat(),
+        full: path.both_ways,
         duration: arguments.duration.unwrap_or(Span::from_secs(if quick { 40 } else { 200 })),
         measure: arguments.measure,
         start: arguments.start,
         seeds: (0..u64::from(seeds)).map(|place| first + place).collect(),
     })
+}
+
+/// A property of the path where no option says it.
+fn path_default<T: FromStr<Err = String>>(
+    arguments: &Arguments,
+    word: &str,
+    usual: &str,
+) -> Result<T, Failure> {
+    arguments.path.usual(word, usual).parse().map_err(|why| Failure::usage(why, "give it by its option"))
 }
 
 /// Refuses flows that cannot be divided as `mix` says, to a twentieth of them.

@@ -2,6 +2,7 @@
 //! `knee compare`: schemes side by side on one bottleneck.
 
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::Args;
 use kneepoint::scenario;
@@ -23,8 +24,8 @@ use crate::completion;
 use crate::failure::Failure;
 use crate::named::NamedFiles;
 use crate::outputs::Out;
-use crate::traced;
-use crate::values::{OneOf, distinct, meant};
+use crate::path::{Fields, PathOptions};
+use crate::values::{OneOf, Sampling, distinct, meant};
 use crate::workload::Workload;
 
 /// Compare schemes on one bottleneck
@@ -51,26 +52,11 @@ pub struct Arguments {
     schemes: Vec<String>,
     #[command(flatten)]
     workload: Workload,
-    /// Rate of the bottleneck, or several rates [with --workload web: 10mbit]
-    #[arg(
-        long,
-        value_delimiter = ',',
-        value_name = "RATE,…",
-        default_value = "150mbit",
-        default_value_if("workload", "web", "10mbit")
-    )]
+    /// Rate of the bottleneck, or several rates [default: that of --path, 150mbit, or 10mbit with --workload web]
+    #[arg(long, value_delimiter = ',', value_name = "RATE,…")]
     rate: Vec<Rate>,
-    /// Let the bottleneck follow a trace, in any form that `knee trace` knows, at the mean rate of that
-    #[arg(long, value_name = "FILE", conflicts_with = "rate")]
-    trace: Option<PathBuf>,
-    /// Base round-trip time, or several [with --workload web: 200ms]
-    #[arg(
-        long,
-        value_delimiter = ',',
-        value_name = "TIME,…",
-        default_value = "60ms",
-        default_value_if("workload", "web", "200ms")
-    )]
+    /// Base round-trip time, or several [default: that of --path, 60ms, or 200ms with --workload web]
+    #[arg(long, value_delimiter = ',', value_name = "TIME,…")]
     rtt: Vec<Span>,
     /// Long transfers, or several numbers of them [with --workload web: 10]
     #[arg(
@@ -83,7 +69,8 @@ pub struct Arguments {
     )]
     flows: Vec<u32>,
     /// Buffer of the bottleneck, or several: 1bdp, 750pkt, 500kb, 100ms; in bdp never less than two packets a flow
-    #[arg(long, value_delimiter = ',', value_name = "SIZE,…", default_value = "1bdp")]
+    /// [default: that of --path, or 1bdp]
+    #[arg(long, value_delimiter = ',', value_name = "SIZE,…")]
     buffer: Vec<String>,
     /// Long transfers the other way
     #[arg(long, default_value_t = 0, value_name = "N", value_parser = clap::value_parser!(u32).range(..=100_000))]
@@ -109,12 +96,14 @@ pub struct Arguments {
     /// Whose settings are the defaults of queues
     #[arg(long, default_value = "paper", value_parser = OneOf::of(Queues::ALL.iter().map(|queues| queues.name())))]
     queues: String,
-    /// How often the state is sampled for the series; 0s for never
-    #[arg(long, default_value = "100ms", value_name = "TIME")]
-    sample: Span,
+    /// How often the state is sampled for the series, 0s for never; with `all`, the window, RTT and rate of every flow
+    #[arg(long, default_value = "100ms", value_name = "TIME|all|TIME,all")]
+    sample: Sampling,
     /// Directory for report, summary and series [default: out/compare, or the first free of out/compare-2, …]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    #[command(flatten)]
+    path: PathOptions,
     #[command(flatten)]
     settings: comparison::ComparisonOptions,
 }
@@ -142,18 +131,22 @@ fn plan(session: &Session, arguments: &Arguments) -> Result<ComparisonPlan, Fail
         false => arguments.schemes.iter().map(|written| scheme::declared(written)).collect(),
     };
     let named_schemes = short_names(&schemes).into_iter().zip(read_all(session, &schemes, &tcp)?);
-    let set = traced::settings(session, arguments.trace.as_deref(), &arguments.settings.set)?;
+    let fields = arguments.path.fields(session)?;
+    let plain = question(session, arguments, named_schemes.collect(), tcp, chosen.sessions());
     let question = Question {
         varied,
-        set,
-        ..question(session, arguments, named_schemes.collect(), tcp, chosen.sessions())
+        path: fields.own().to_vec(),
+        set: fields.set().to_vec(),
+        also: also(arguments, &fields),
+        full: plain.full || fields.both_ways,
+        ..plain
     };
     let Asked { title, rows, scenarios, seeds, figure } =
         question.plan(&of, &given).map_err(|refused| match refused {
             Refused::Invalid(invalid) => {
                 let Invalid { name, text, faults } = *invalid;
                 let origin = format!("the scenario that these arguments make for {name}");
-                comparison::refused(origin, text, &question.set, faults)
+                comparison::refused(origin, text, &fields, faults)
             }
             Refused::Replaced { scheme, by } => Failure::usage(
                 format!("--set puts `{by}` in the place of a part of the scheme `{scheme}`"),
@@ -167,6 +160,7 @@ fn plan(session: &Session, arguments: &Arguments) -> Result<ComparisonPlan, Fail
         files: named.into_texts(),
         seeds,
         objects: false,
+        every_flow: arguments.sample.every_flow,
         figure,
         out: Out::or_free(arguments.out.as_deref(), PathBuf::from("out/compare")),
     })
@@ -198,12 +192,25 @@ fn varied(arguments: &Arguments) -> Result<Vec<(String, Vec<Raw>)>, Failure> {
     Ok(several.map(|(field, values)| (field.to_string(), values)).collect())
 }
 
+impl Arguments {
+    /// A property of the path where no option says it: that of the path's name, or the usual one of the workload.
+    fn usual<T: FromStr>(&self, word: &str) -> T {
+        let (bulk, web) = match word {
+            "rate" => ("150mbit", "10mbit"),
+            "rtt" => ("60ms", "200ms"),
+            _ => ("1bdp", "1bdp"),
+        };
+        let usual = self.path.usual(word, if self.workload.is_web() { web } else { bulk });
+        usual.parse().unwrap_or_else(|_| panic!("{word} is written {usual}"))
+    }
+}
+
 fn text(value: &impl ToString) -> Raw {
     Raw::Text(value.to_string())
 }
 
 /// What the title says besides rate, round trip, flows and buffer.
-fn also(arguments: &Arguments) -> String {
+fn also(arguments: &Arguments, path: &Fields) -> String {
     let reverse = (arguments.reverse > 0)
         .then(|| format!("{} in reverse", counted(&arguments.reverse.to_string(), "flow")));
     let tcp = match arguments.tcp.len() {
@@ -214,9 +221,11 @@ fn also(arguments: &Arguments) -> String {
     let workload = arguments.workload.title().trim_start_matches(", ").to_string();
     let queues = Some(format!("queues={}", arguments.queues)).filter(|_| arguments.queues != "paper");
     let all = [Some(workload).filter(|told| !told.is_empty()), reverse, tcp, queues];
-    all.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    all.into_iter().flatten().chain(path.told.iter().cloned()).collect::<Vec<_>>().join(", ")
 }
 
+/// How often the state is sampled where `--sample` says only of which flows.
+const USUAL_SAMPLE: Span = Span::from_millis(100);
 /// More options than this are counted in titles; scenarios have them all.
 const MOST_TOLD: usize = 3;
 /// Longer names of schemes with settings are shortened, in characters: a table of 80 columns has to have room for numbers.
@@ -249,16 +258,16 @@ fn question<'a>(
     web: Sessions<'a>,
 ) -> Question<'a> {
     Question {
-        also: also(arguments),
+        also: String::new(),
         schemes,
         extensions: session.extensions().clone(),
         tcp,
         queues: Queues::named(&arguments.queues).unwrap_or(Queues::Paper),
+        rate: arguments.rate.first().copied().unwrap_or_else(|| arguments.usual("rate")),
+        rtt: arguments.rtt.first().copied().unwrap_or_else(|| arguments.usual("rtt")),
         // There is always a first one: the default.
-        rate: arguments.rate[0],
-        rtt: arguments.rtt[0],
         flows: arguments.flows[0],
-        buffer: arguments.buffer[0].clone(),
+        buffer: arguments.buffer.first().cloned().unwrap_or_else(|| arguments.usual("buffer")),
         varied: Vec::new(),
         reverse: arguments.reverse,
         full: arguments.settings.captures(),
@@ -268,7 +277,8 @@ fn question<'a>(
         start: arguments.start,
         seeds: arguments.seeds,
         seed: arguments.seed,
-        sample: Some(arguments.sample).filter(|sample| *sample > Span::ZERO),
+        sample: arguments.sample.interval_or(USUAL_SAMPLE),
+        path: Vec::new(),
         set: Vec::new(),
     }
 }

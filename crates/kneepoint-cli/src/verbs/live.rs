@@ -8,6 +8,7 @@ mod measure;
 #[cfg(feature = "quic")]
 mod noq;
 mod on;
+mod queue;
 mod video;
 
 use std::os::unix::fs::chown;
@@ -36,9 +37,10 @@ use crate::outputs::{Out, directory, numbered, report_at, slug, write_report};
 use crate::pictures::ChartOptions;
 use crate::terminal;
 use crate::values::distinct;
-use cases::{Case, Cases, cases};
+use cases::{Case, Cases, Choice, cases};
 use measure::{Attempt, measure};
 use on::Place;
+use queue::KernelQueue;
 
 /// Run a scenario on this machine's kernel, beside the simulator's prediction
 #[derive(Args)]
@@ -63,6 +65,7 @@ Examples:
   sudo knee live my.toml --cc-map pert=reno,pert-pi=bbr    other controllers in the kernel, to see what differs
   knee live my.toml --on uml                   Linux in virtual time: queues of the kernel, no root
   knee live my.toml --on noq --cc-map cubic=noq:cubic      a QUIC stack with its own CUBIC, in a build with the feature `quic`
+  knee live my.toml --on uml --queue kernel:fq_codel
 
 OUT/report.html has both sides with charts; live.csv a line for each metric, series/ the state over time of every run."
 )]
@@ -112,6 +115,11 @@ struct Runs {
     /// Runs of the kernel at the same time, each in namespaces of its own; they share the processor, so that times per packet grow
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
     at_once: u32,
+    /// The kernel's own queue discipline at the bottleneck, with the kernel's defaults: kernel:fq_codel, kernel:codel:target=10ms
+    ///
+    /// It works with --on uml, whose queues are the kernel's. The prediction has the laboratory's discipline of that name.
+    #[arg(long, value_name = "kernel:NAME", value_parser = queue::read)]
+    queue: Option<KernelQueue>,
     /// The shortened runs of an experiment
     #[arg(long)]
     quick: bool,
@@ -211,11 +219,19 @@ impl Runs {
         let mapped: Vec<&str> = self.cc_map.iter().map(|(from, _)| from.as_str()).collect();
         distinct("--cc-map:", &mapped, |name| *name)?;
         let pace = if self.quick { Pace::Quick } else { Pace::Full };
-        cases(session, named, pace, self.only.as_deref())
+        cases(session, named, Choice { pace, only: self.only.as_deref(), queue: self.queue.as_ref() })
     }
 
     /// Whether this machine can run it at all.
     fn check(&self, cases: &[Case]) -> Result<(), Failure> {
+        if let Some(KernelQueue { name, .. }) = &self.queue {
+            return Err(Failure::usage(
+                format!(
+                    "--queue kernel:{name}: the links between hosts of this machine are emulated, with their queues"
+                ),
+                "give --on uml, too, whose queues are the kernel's",
+            ));
+        }
         let plans = cases.iter().map(|case| self.plan(case, 1)).collect::<Result<Vec<_>, Failure>>()?;
         let mut wanted: Vec<&str> = plans.iter().flat_map(kernel::Plan::controls).collect();
         wanted.sort_unstable();

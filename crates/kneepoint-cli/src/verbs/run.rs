@@ -5,18 +5,22 @@ use std::path::PathBuf;
 
 use clap::Args;
 use kneepoint::scenario::{self, Case};
+use kneepoint::settings::Raw;
 use kneepoint::spec::{Invalid, Valid};
-use kneepoint::units::Span;
+use kneepoint::units::{Rate, Span};
 use kneepoint_bench::answer::Answer;
 use kneepoint_bench::session::Session;
 
 use super::Verb;
+use super::compare::tcp_options;
 use crate::comparison::{self, ComparisonPlan, Rows, refused};
+use crate::completion;
 use crate::failure::Failure;
 use crate::library;
 use crate::named::NamedFiles;
 use crate::outputs::{self, Out};
-use crate::traced;
+use crate::path::{Fields, PathOptions};
+use crate::values::{Sampling, distinct, meant};
 
 /// What a scenario without a name is called.
 pub(super) const UNNAMED: &str = "untitled";
@@ -31,7 +35,8 @@ Examples:
   knee run my.toml --json | jq '.schemes[].utilization.mean'
   knee run grid.toml --x rtt --by cc --facet buffer --metric utilization,jain_index
   knee run my.toml --overlay fluid
-  knee run my.toml --trace modem.csv
+  knee run my.toml --trace modem.csv --tcp linux
+  knee run my.toml --rtt 20ms,60ms,120ms --buffer 0.5bdp,1bdp --loss 0.1%
   knee run my.toml --pcap r1-r2 && wireshark out/my/captures/*.pcapng
   knee run my.toml --seeds 1000 --on ray://head:10001 --store s3://bucket/runs
 
@@ -48,14 +53,26 @@ pub struct Arguments {
     /// The first seed, instead of those of the scenario
     #[arg(long, value_name = "SEED", value_parser = scenario::seed)]
     seed: Option<u64>,
-    /// Sample the state so often, instead of as the scenario says or often enough for plots; 0s for never
+    /// Sample the state so often, instead of as the scenario says or often enough for plots, 0s for never; with `all`, the window,
+    /// RTT and rate of every flow
     ///
-    /// Where neither says it, every 100 ms, or less often in runs of more than 400 s.
-    #[arg(long, value_name = "TIME")]
-    sample: Option<Span>,
-    /// Let the bottleneck follow a trace, in any form that `knee trace` knows, at the mean rate of that
-    #[arg(long, value_name = "FILE")]
-    trace: Option<PathBuf>,
+    /// Where neither says how often, every 100 ms, or less often in runs of more than 400 s.
+    #[arg(long, value_name = "TIME|all|TIME,all")]
+    sample: Option<Sampling>,
+    /// Rate of the bottleneck, or several: every case runs with each
+    #[arg(long, value_delimiter = ',', value_name = "RATE,…")]
+    rate: Vec<Rate>,
+    /// Base round-trip time, or several
+    #[arg(long, value_delimiter = ',', value_name = "TIME,…")]
+    rtt: Vec<Span>,
+    /// Buffer of the bottleneck, or several: 1bdp, 750pkt, 500kb, 100ms
+    #[arg(long, value_delimiter = ',', value_name = "SIZE,…")]
+    buffer: Vec<String>,
+    /// Options of every TCP, or the host that has them: linux, rto_min=1s (repeatable, or with commas)
+    #[arg(long, value_name = "KEY=VALUE", value_delimiter = ',', add = completion::tcp())]
+    tcp: Vec<String>,
+    #[command(flatten)]
+    path: PathOptions,
     #[command(flatten)]
     settings: comparison::ComparisonOptions,
 }
@@ -78,19 +95,19 @@ fn plan(session: &Session, arguments: &Arguments) -> Result<ComparisonPlan, Fail
     let named = NamedFiles::default();
     let beside = |name: &str| named.beside(&arguments.file, name);
     let given = |name: &str| named.set(&arguments.file, name);
-    let set = &traced::settings(session, arguments.trace.as_deref(), &arguments.settings.set)?;
-    let (plan, text) = match session.extensions().parse_set(&text, set, &beside, &given) {
+    let fields = fields(session, arguments)?;
+    let (plan, text) = match session.extensions().parse_set(&text, fields.lines(), &beside, &given) {
         Ok(read) => read,
-        Err(faults) => return Err(refused(origin, text, set, faults)),
+        Err(faults) => return Err(refused(origin, text, &fields, faults)),
     };
     let stem = arguments.file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let name = stem.filter(|stem| stem != "-").unwrap_or_else(|| plan.name.clone());
-    let title = title(if plan.name == UNNAMED { &name } else { &plan.name }, set);
+    let told = [&fields.told, fields.set()].concat();
+    let title = title(if plan.name == UNNAMED { &name } else { &plan.name }, &told);
     let row = |case: Case| {
         let valid = case.valid;
-        let usual = usual_sample(&valid);
-        let sample = arguments.sample.or(valid.schedule().sample).unwrap_or(usual);
-        let sampled = valid.with_sample(Some(sample).filter(|sample| *sample > Span::ZERO));
+        let usual = valid.schedule().sample.unwrap_or_else(|| usual_sample(&valid));
+        let sampled = valid.with_sample(arguments.sample.unwrap_or_default().interval_or(usual));
         let sampled = sampled.map_err(|Invalid { message, help }| Failure::usage(message, help))?;
         Ok((case.settings, sampled))
     };
@@ -99,11 +116,42 @@ fn plan(session: &Session, arguments: &Arguments) -> Result<ComparisonPlan, Fail
         files: named.into_texts(),
         seeds: seeds(arguments, &plan.seeds),
         objects: plan.objects,
+        every_flow: arguments.sample.is_some_and(|sample| sample.every_flow),
         figure: plan.figure,
         rows: Rows::new(&title, plan.cases.into_iter().map(row).collect::<Result<_, Failure>>()?),
         out: Out::or_free(arguments.out.as_deref(), PathBuf::from("out").join(outputs::slug(&name))),
         title,
     })
+}
+
+/// The fields that options set.
+fn fields(session: &Session, arguments: &Arguments) -> Result<Fields, Failure> {
+    let Arguments { rate, rtt, buffer, .. } = arguments;
+    distinct("--rate:", rate, Rate::clone)?;
+    distinct("--rtt:", rtt, Span::clone)?;
+    distinct("--buffer:", buffer, |size| meant(size))?;
+    let mut fields = Fields::default();
+    let given = [
+        ("rate", rate.iter().map(Rate::to_string).collect()),
+        ("rtt", rtt.iter().map(Span::to_string).collect()),
+        ("buffer", buffer.clone()),
+    ];
+    for (word, values) in given {
+        let values: Vec<String> = values;
+        let of_path = || arguments.path.preset().and_then(|preset| preset.get(word)).map(String::from);
+        match values.is_empty() && !(word == "rate" && arguments.path.has_trace()) {
+            true => fields.vary(word, of_path().into_iter().collect()),
+            false => fields.vary(word, values),
+        }
+    }
+    for (name, value) in tcp_options(&arguments.tcp)? {
+        fields.add("--tcp", format!("tcp.{name}={value}"));
+        fields.told.push(format!(
+            "{name}={}",
+            if let Raw::Text(text) = &value { text.clone() } else { value.to_string() }
+        ));
+    }
+    Ok(arguments.path.fields(session)?.after(fields))
 }
 
 /// The name of a scenario, with fields set from outside: its text says otherwise.

@@ -141,7 +141,7 @@ fn comparisons_and_their_tables_have_the_keys_that_are_defined() {
         here.path(),
         "compare pert cubic --rate 20mbit --flows 4 --duration 20s --seeds 1 --overlay fluid --out overlay",
     );
-    answer(here.path(), "run moving.toml --out moving");
+    answer(here.path(), "run moving.toml --sample all --out moving");
     let differences = ["diff overlay overlay --metric goodput_bps --out d", "diff all shared"]
         .map(|asked| answer(here.path(), asked));
     assert_defined(output::document("Difference").unwrap(), &differences);

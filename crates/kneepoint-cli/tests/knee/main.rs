@@ -26,6 +26,7 @@ mod limits;
 mod manners;
 mod markov;
 mod naming;
+mod paths;
 mod plotting;
 mod predicting;
 mod recipes;

@@ -2,7 +2,8 @@
 //! What the observers of a run take, and what is left of it afterwards.
 
 use super::registry::Subject;
-use super::series::Series;
+use super::series::{Followed, Series};
+use super::tally::Ahead;
 use super::{flow, link, mixture, occupancy, position};
 use crate::metric::Recorder;
 use crate::run::cost::{Term, growing};
@@ -31,8 +32,8 @@ const SAMPLES: (&str, &str) = ("samples", "sample less often, or 0s for never, o
 pub struct Watching {
     /// Whether a report shows the run.
     pub shown: bool,
-    /// Flows of each group whose windows are sampled.
-    pub followed: usize,
+    /// The flows that are sampled one by one.
+    pub followed: Followed,
     /// Intervals that are measured, each by a meter of its own.
     pub windows: usize,
     /// Flow slots.
@@ -62,7 +63,7 @@ pub fn watching(valid: &Valid, watching: Watching) -> Vec<Term> {
         Term::new(
             FLOWS,
             watching.flows as f64,
-            watching.windows * growing(size_of::<flow::Flow>()) + SAMPLED,
+            watching.windows * growing(size_of::<flow::Flow>()) + SAMPLED + alone(watching.followed),
             "counters of each flow",
         ),
     ];
@@ -72,8 +73,13 @@ pub fn watching(valid: &Valid, watching: Watching) -> Vec<Term> {
 /// What the sampled series keeps of a slot.
 const SAMPLED: usize = growing(size_of::<Option<usize>>() + size_of::<Option<Span>>() + size_of::<FlowId>());
 
+/// What it keeps of a slot beside the group's, where every flow is followed.
+fn alone(followed: Followed) -> usize {
+    if followed.is_every() { growing(size_of::<Ahead>()) + 2 * STRING } else { 0 }
+}
+
 /// The sampled series, and its text when the run is kept.
-fn samples(valid: &Valid, followed: usize) -> Option<Term> {
+fn samples(valid: &Valid, followed: Followed) -> Option<Term> {
     let (samples, columns) = sampled(valid, followed)?;
     let each = columns * (size_of::<f64>() + WRITTEN) + size_of::<Vec<f64>>() + STRING / 2;
     let why = format!("{samples} instants of {columns} columns, in memory and as the text that is kept");
@@ -81,7 +87,7 @@ fn samples(valid: &Valid, followed: usize) -> Option<Term> {
 }
 
 /// Instants and columns of the series.
-fn sampled(valid: &Valid, followed: usize) -> Option<(u64, usize)> {
+fn sampled(valid: &Valid, followed: Followed) -> Option<(u64, usize)> {
     let sample = valid.schedule().sample?;
     let samples = valid.schedule().duration.0 / sample.0.max(1);
     Some((samples, Series::new(valid, 0, followed).table().columns.len()))

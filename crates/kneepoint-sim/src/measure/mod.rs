@@ -33,7 +33,7 @@ pub use meter::Meter;
 pub use object::Objects;
 pub use playback::Played;
 pub use registry::{Subject, headlines};
-pub use series::{COLUMNS, Column, Series};
+pub use series::{COLUMNS, Column, Followed, Series, spread};
 
 /// Nanoseconds per packet that a group's senders took, of runs on a machine alone.
 pub const SENDING: &str = "sending_ns_per_packet";

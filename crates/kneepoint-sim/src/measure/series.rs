@@ -9,17 +9,20 @@
 
 mod columns;
 mod crossed;
+mod flows;
 
 pub use columns::{COLUMNS, Column};
+pub use flows::{Followed, spread};
 
 use super::tally::Ahead;
 use crate::cc::Start;
 use crate::packet::Flags;
-use crate::spec::{Group, Roster, Slot, Valid};
+use crate::spec::{Group, Roster, Valid};
 use crate::table::Table;
 use crate::trace::{Event, FlowId, LinkId, Observer, View};
 use crate::units::{Interval, Span, Time};
 use crossed::Crossed;
+use flows::Flows;
 
 /// Records queues, windows, throughputs, losses and the state of controllers at each sampling instant.
 #[derive(Clone, Debug)]
@@ -27,7 +30,7 @@ pub struct Series {
     interval: Span,
     /// By link; none where it is not measured.
     links: Vec<Option<Crossed>>,
-    flows: Vec<FlowId>,
+    flows: Flows,
     /// The group of each flow slot that belongs to one, by its place among those with listed connections.
     group_of: Vec<Option<usize>>,
     /// How many slots are known before the run.
@@ -51,8 +54,8 @@ pub struct Series {
 }
 
 impl Series {
-    /// Follows every measured link and `flows` flows of each group, spread evenly over it, in the run seeded with `seed`.
-    pub fn new(valid: &Valid, seed: u64, flows: usize) -> Series {
+    /// Follows every measured link, every group and these flows in the run seeded with `seed`.
+    pub fn new(valid: &Valid, seed: u64, followed: impl Into<Followed>) -> Series {
         let roster = Roster::new(valid);
         // Those whose connections are known before the run, and the place of each group among them.
         let listed = || valid.groups().iter().filter(|group| group.kind().listed());
@@ -68,16 +71,7 @@ impl Series {
             .enumerate()
             .map(|(at, link)| link.measured.then(|| Crossed::new(link, (at, seed), first)))
             .collect();
-        let followed: Vec<(FlowId, String)> = (0..)
-            .zip(roster.fixed())
-            .filter(|(_, slot)| {
-                let group = &valid.groups()[slot.group];
-                group.kind().listed() && spread(group.members.len(), flows).contains(&slot.index)
-            })
-            .map(|(flow, Slot { group, index })| {
-                (FlowId(flow), format!("window_packets[{}/{index}]", valid.groups()[*group].name))
-            })
-            .collect();
+        let flows = Flows::new(valid, &roster, followed.into(), interval);
         let mut columns = vec!["time_s".to_string()];
         let mut of_links = |name: &str, wanted: fn(&Crossed) -> bool| {
             let having = links.iter().zip(&crossed).filter(|(_, one)| one.as_ref().is_some_and(wanted));
@@ -98,11 +92,11 @@ impl Series {
         for (group, names) in listed().zip(&states) {
             columns.extend(names.iter().map(|name| format!("{name}[{}]", group.name)));
         }
-        columns.extend(followed.iter().map(|(_, column)| column.clone()));
+        columns.extend(flows.columns());
         Series {
             interval,
             links: crossed,
-            flows: followed.iter().map(|(flow, _)| *flow).collect(),
+            flows,
             group_of: roster.fixed().iter().map(|slot| shown[slot.group]).collect(),
             listed: roster.fixed().len(),
             shown,
@@ -129,15 +123,6 @@ fn remembered(group: &Group) -> Vec<&'static str> {
     let start = Start::new(initial_window);
     let state = group.cc.as_ref().map_or(Vec::new(), |cc| cc.build(start).state());
     std::iter::once("rtt_ms").chain(state.into_iter().map(|(name, _)| name)).collect()
-}
-
-/// `wanted` of `count` places, the first and the last among them, evenly apart.
-fn spread(count: usize, wanted: usize) -> Vec<usize> {
-    match wanted.min(count) {
-        0 => Vec::new(),
-        1 => vec![0],
-        wanted => (0..wanted).map(|place| place * (count - 1) / (wanted - 1)).collect(),
-    }
 }
 
 impl Series {
@@ -186,7 +171,7 @@ impl Series {
         row.extend(self.resent.iter().flatten().map(|segments| *segments as f64));
         row.extend(self.timeouts.iter().map(|expired| f64::from(*expired)));
         row.extend((0..self.states.len()).flat_map(|group| self.means(group, view)));
-        row.extend(self.flows.iter().map(|flow| view.window(*flow)));
+        row.extend(self.flows.sample(view, &self.latest, (at, next), elapsed));
         self.table.rows.push(row);
         self.timeouts.fill(0);
         self.resent.iter_mut().flatten().for_each(|segments| *segments = 0);
@@ -223,6 +208,7 @@ impl Observer for Series {
                     && let Some(Some(group)) = self.group_of.get(packet.flow as usize)
                 {
                     self.arrived[*group].count(at, payload.0);
+                    self.flows.count(packet.flow, at, payload.0);
                 }
             }
             Event::Acked { flow, rtt: Some(rtt), .. } => {

@@ -38,6 +38,16 @@ const TIMES: RangeInclusive<Span> = Span::ZERO..=Span::from_secs(1_000_000);
 pub struct Timetable(Arc<[Flow]>);
 
 impl Timetable {
+    /// One at the start, of a size to be drawn.
+    pub(super) fn at_once() -> Timetable {
+        Timetable([(Span::ZERO, None)].into())
+    }
+
+    /// The times and the sizes, in the order of the times.
+    pub(super) fn flows(&self) -> &[(Span, Option<Bytes>)] {
+        &self.0
+    }
+
     /// A flow as it is written: `2s 100kb`, or `2s` with a size to be drawn.
     fn flow(raw: &Raw) -> Result<Flow, String> {
         let wrong =

@@ -24,8 +24,12 @@ pub(super) struct Quantity {
 
 pub(super) const TIME: Quantity =
     Quantity { name: "time", units: &[("s", "s"), ("ms", "ms"), ("us", "us"), ("ns", "ns")] };
+pub(super) const START: Quantity = Quantity { name: "start", ..TIME };
+pub(super) const STOP: Quantity = Quantity { name: "stop", ..TIME };
 pub(super) const SIZE: Quantity =
     Quantity { name: "size", units: &[("bytes", "b"), ("kb", "kb"), ("mb", "mb")] };
+/// A name, which has no unit.
+pub(super) const GROUP: Quantity = Quantity { name: "group", units: &[("", "")] };
 
 /// A row: for each quantity its cell, unless that is absent or empty.
 pub(super) struct Cells<'t, const N: usize> {
@@ -92,7 +96,10 @@ fn header<'t, const N: usize>(
 ) -> Result<Vec<Column<'t>>, String> {
     let mut known = Vec::new();
     for (number, Quantity { name, units }) in quantities.iter().enumerate() {
-        known.extend(units.iter().map(|(unit, short)| (format!("{name}_{unit}"), number, *short)));
+        known.extend(units.iter().map(|(unit, short)| match *unit {
+            "" => (name.to_string(), number, *short),
+            _ => (format!("{name}_{unit}"), number, *short),
+        }));
     }
     let remedy = |name: &str| did_you_mean(name, &known.iter().map(|known| &*known.0).collect::<Vec<_>>());
     if names.is_empty() {
@@ -140,6 +147,16 @@ impl<const N: usize> Cells<'_, N> {
             Err(Refusal::Value(why)) => Err(wrong(&why)),
             Err(Refusal::Unknown) => Err(wrong("unknown")),
         }
+    }
+
+    /// The text of a quantity without a unit, if the row has one.
+    pub fn text(&self, quantity: usize) -> Option<&str> {
+        self.cells[quantity].map(|cell| cell.text)
+    }
+
+    /// What is wrong with the row as a whole.
+    pub fn wrong(&self, why: &str) -> String {
+        format!("line {}: {why}", self.line)
     }
 
     /// The value of the first quantity, which every row needs.

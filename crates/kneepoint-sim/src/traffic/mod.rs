@@ -10,11 +10,15 @@
 
 pub mod abr;
 mod csv;
+mod distribution;
 pub mod external;
 pub mod har;
+mod roll;
 mod size;
 
+pub use distribution::{Distribution, Observed};
 pub use external::External;
+pub use roll::{Entry as RollEntry, Roll};
 pub use size::{Law, Sample, Size};
 
 use crate::metric::{Report, Reports};
@@ -230,6 +234,7 @@ crate::registry! {
         browser::Browser,
         arrivals::Arrivals,
         cbr::Cbr,
+        datagrams::Datagrams,
         video::Video,
         vod::Vod,
     }

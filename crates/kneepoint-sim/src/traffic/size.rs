@@ -10,12 +10,13 @@
 //! ```
 //!
 //! Each has the mean m. A shape k below 2 gives Pareto's laws an infinite variance. An empirical distribution of sizes is a
-//! list of them, each with the same probability.
+//! list of them, each with the same probability, or a distribution function (`distribution.rs`).
 
 use std::fmt;
 use std::ops::RangeInclusive;
 
 use super::csv::{SIZE, is_csv, rows};
+use super::distribution::Observed;
 use crate::rng::Rng;
 use crate::settings::{Auto, FilePath, Inline, List, Or, Raw, Setting};
 use crate::units::{Bytes, Span};
@@ -79,9 +80,11 @@ crate::settings! {
         least: Bytes = Bytes(1), SIZES;
         /// Greatest size.
         greatest: Bytes = Bytes(1_000_000_000), SIZES;
-        /// Sizes to draw from, all equally likely, as a list or as the text of a CSV file; `auto` draws from the distribution.
-        sizes: Or<Sample, Auto> = Or::WORD;
-        /// The CSV file to take them from: a column `size_bytes`, `size_kb` or `size_mb`.
+        /// Sizes to draw from: a list or the text of a CSV file, all equally likely, or a distribution function as `["0 0%", "8kb 20%",
+        /// "20mb 100%"]`; `auto` draws from the law.
+        sizes: Or<Observed, Auto> = Or::WORD;
+        /// The file to take them from: CSV with a column `size_bytes`, `size_kb` or `size_mb`, or lines of a size in bytes and the
+        /// percentage of transfers that are at most as large.
         sizes_file: Or<FilePath, Inline> = Or::WORD;
     } check |size| {
         if size.least > size.greatest {
@@ -100,8 +103,8 @@ crate::settings! {
 impl Size {
     /// A size: at least a byte, rounded up, clamped.
     pub fn draw(&self, rng: &mut Rng) -> Bytes {
-        let size = match self.sizes.get().map(|Sample(sizes)| sizes.values()) {
-            Some(sizes) => sizes[rng.below(sizes.len() as u64) as usize].0,
+        let size = match self.sizes.get() {
+            Some(observed) => observed.draw(rng),
             None => self.law.draw(self.size.0 as f64, self.shape, rng).ceil() as u64,
         };
         Bytes(size.clamp(self.least.0, self.greatest.0))
@@ -109,8 +112,8 @@ impl Size {
 
     /// The mean in bytes before clamping.
     pub fn mean(&self) -> f64 {
-        match self.sizes.get().map(|Sample(sizes)| sizes.values()) {
-            Some(sizes) => sizes.iter().map(|size| size.0 as f64).sum::<f64>() / sizes.len() as f64,
+        match self.sizes.get() {
+            Some(observed) => observed.mean(),
             None => self.size.0 as f64,
         }
     }

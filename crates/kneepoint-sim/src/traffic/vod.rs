@@ -16,6 +16,7 @@
 //! sizes are those of one encoding; they repeat, and every rung of the ladder varies as they do. What a player did is told with each segment,
 //! and while none comes about once in the length of one, a second late; so a run's end cuts off about that.
 
+mod segments;
 mod viewing;
 
 use super::abr::{self, Ladder, Seen};
@@ -25,6 +26,7 @@ use crate::metric::Reports;
 use crate::rng::Rng;
 use crate::settings::{Auto, FilePath, Inline, Or};
 use crate::units::{Bytes, Span, Time};
+use segments::Segments;
 use viewing::Played;
 pub use viewing::{BITS, FETCHED, PLAYED, STALLED, STALLS, STARTUP, SWITCHES, UTILITY};
 
@@ -50,9 +52,26 @@ crate::settings! {
         frames_file: Or<FilePath, Inline> = Or::WORD;
         /// Frames a second of these.
         fps: f64 = 24.0, 1.0..=1000.0;
+        /// Sizes of the segments in bytes, a line for each with a number for each rung, the lowest first; `auto` has them follow from the
+        /// ladder.
+        segments: Or<Segments, Auto> = Or::WORD;
+        /// The file to take them from: files of Pensieve side by side, or a film of Sabre in JSON, whose ladder and length of segments
+        /// take the place of `ladder` and `segment`.
+        segments_file: Or<FilePath, Inline> = Or::WORD;
     } check |params| {
         let least = params.startup.max(params.resume);
-        let needed = Span(least.0.div_ceil(params.segment.0).max(1) * params.segment.0);
+        let (ladder, segment) = params.film();
+        let needed = Span(least.0.div_ceil(segment.0).max(1) * segment.0);
+        if let Some(segments) = params.segments.get().filter(|own| own.rungs() != ladder.rates().len()) {
+            return Err(format!(
+                "segments have {} sizes, and the ladder has {} rungs: give a `ladder` of as many",
+                segments.rungs(),
+                ladder.rates().len()
+            ));
+        }
+        if params.segments.get().is_some() && params.frames.get().is_some() {
+            return Err("both `segments` and `frames` are given: leave one of them out".into());
+        }
         if params.room < needed {
             return Err(format!(
                 "room, {}, is less than the {needed} of whole segments that playback needs: raise it, or lower startup, resume or segment",
@@ -60,6 +79,14 @@ crate::settings! {
             ));
         }
         Ok(())
+    }
+}
+
+impl Params {
+    /// The ladder and the length of a segment, the film's own where it has them.
+    fn film(&self) -> (Ladder, Span) {
+        let own = self.segments.get().and_then(|segments| segments.own.clone());
+        own.unwrap_or_else(|| (self.ladder.clone(), self.segment))
     }
 }
 
@@ -105,6 +132,8 @@ impl Source for Vod {
         let starts = site.start < site.stop;
         let (step, wakeup) = if starts { (Step::Start, site.start) } else { (Step::End, Time::NEVER) };
         let player = Player::new(site.start);
+        let (ladder, segment) = params.film();
+        let params = Params { ladder, segment, ..params };
         Vod {
             rule: params.rule.build(),
             mean: f64::NAN,
@@ -216,6 +245,9 @@ impl Vod {
 
     /// The size of the next segment.
     fn size(&self) -> Bytes {
+        if let Some(segments) = self.params.segments.get() {
+            return segments.size(self.asked, self.rung);
+        }
         let seconds = self.params.segment.as_secs_f64();
         let even = self.params.ladder.rates()[self.rung].as_f64() * seconds / 8.0;
         let share = self.params.frames.get().map_or(1.0, |frames| {
@@ -347,6 +379,19 @@ mod tests {
         // A segment takes 8 s. Playback begins with the second, at 16 s, and has 8 s until 24 s, when the third arrives and
         // lasts until 28 s; the player stands still until 32 s, and again from 36 s to 40 s.
         assert_eq!((whole(&did), did.count(STARTUP)), ((16.0, 16.0, 8.0, 2.0), 1));
+    }
+
+    #[test]
+    fn a_film_has_the_sizes_of_its_own_segments_in_the_rung_that_is_chosen() {
+        let segments = Or::read(&Raw::Text("1000 30000\n2000 40000\n".into())).expect("segments");
+        let ladder = Ladder::read(&Raw::Text("[8kbit, 240kbit]".into())).expect("a ladder");
+        let params = Params { segments, ladder, ..one_rate(1) };
+        assert_eq!(crate::settings::Settings::check(&params), Ok(()));
+        let (sizes, _) = watch(params.clone(), Rate::from_mbit(100));
+        assert_eq!(sizes[..4], [Bytes(1000), Bytes(40_000), Bytes(30_000), Bytes(40_000)]);
+        let three = Ladder::read(&Raw::Text("[8kbit, 240kbit, 1mbit]".into())).expect("a ladder");
+        let wrong = crate::settings::Settings::check(&Params { ladder: three, ..params }).unwrap_err();
+        assert!(wrong.contains("segments have 2 sizes, and the ladder has 3 rungs"), "{wrong}");
     }
 
     #[test]

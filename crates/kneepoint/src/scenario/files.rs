@@ -7,12 +7,13 @@ use std::ops::Range;
 
 use super::choose::{Family, unfold};
 use super::extensions::Extensions;
+use super::sections::Flows;
 use super::topology::{self, LinkFields};
 use super::tree::{Key, Node, Table, Value};
 use crate::fault::Faults;
 use crate::link::capacity;
 use crate::settings::{Assign, Auto, FilePath, Inline, Raw, Refusal, Setting, Word};
-use crate::traffic::har;
+use crate::traffic::{Kind, har};
 
 /// The text of a file by its path as written in the scenario, or why there is none.
 pub type Files<'f> = &'f dyn Fn(&str) -> Result<String, String>;
@@ -72,8 +73,12 @@ pub(super) fn fill(tree: &mut Table, extensions: &Extensions, files: Opened, fau
         reader.fields(link, &mut LinkFields::default());
     }
     for (section, mut source) in extensions.sources() {
+        let transfers = source.nature().kind == Kind::Transfers;
         for table in tables(tree, section) {
             reader.fields(table, &mut source);
+            if transfers {
+                reader.fields(table, &mut Flows::default());
+            }
         }
     }
     reader.bytes

@@ -240,12 +240,12 @@ pub(super) fn sections() -> impl Iterator<Item = Section> {
     SECTIONS.iter().copied().chain(traffic())
 }
 
-/// The fields of a scenario by their paths in `[sweep]`, each with a sentence. Nodes and links of a graph have no paths, and the figure
-/// is the same for all cases.
+/// The fields of a scenario by their paths in `[sweep]`, each with a sentence. Nodes of a graph have no paths, and the figure is the same
+/// for all cases.
 pub fn paths() -> Vec<(String, String)> {
     let mut paths =
         vec![("scheme".to_string(), "The control of all groups and the queue of bottlenecks.".to_string())];
-    for section in sections().filter(|section| !["node", "link", "figure"].contains(&section.name)) {
+    for section in sections().filter(|section| !["node", "figure"].contains(&section.name)) {
         let prefix = format!("{}.{}", section.name, if section.repeated { "*." } else { "" });
         let fields = section.all().map(|field| (field.name, sentence(field)));
         let kind = section.choice.map(|family| ("kind", format!("The name of a {}.", family.what)));

@@ -2,8 +2,9 @@
 //! The sections of a scenario, declared field by field.
 
 use super::forms::{Name, Start};
-use crate::settings::{Auto, List, Never, Or, Raw, Refusal, Settings, Unlimited};
-use crate::spec::{GREATEST_POPULATION, kept};
+use crate::settings::{Auto, FilePath, Inline, List, Never, Or, Raw, Refusal, Settings, Unlimited};
+use crate::spec::{GREATEST_POPULATION, Member, kept};
+use crate::traffic::{Roll, RollEntry};
 use crate::units::{Bytes, Interval, Span, Time};
 
 const SHORTEST: Span = Span::from_micros(1);
@@ -128,10 +129,27 @@ crate::settings! {
         stop_every: Span = Span::ZERO, Span::ZERO..=LONGEST;
         /// How much each has to send.
         size: Or<Bytes, Unlimited> = Or::WORD, Or::is(Bytes(1))..=Or::is(Bytes(1_000_000_000_000_000));
+        /// Transfers one by one, with their own starts, stops and sizes, as in `["2s", "2s..10s", "2s 100kb"]`, or as the text of a CSV
+        /// file; `stop` and `size` are those of rows that leave them open.
+        list: Roll = Roll::default();
+        /// The CSV file to take them from: a column `start_s`, and perhaps `stop_s`, `size_bytes` and `group`, the name of the group
+        /// that a row belongs to.
+        file: Or<FilePath, Inline> = Or::WORD;
     }
 }
 
 impl Flows {
+    /// The transfers that are listed for the group of this name.
+    pub fn listed(&self, group: &str) -> Vec<Member> {
+        let member = |entry: &RollEntry| {
+            let start = entry.start.after_start();
+            let stop = entry.stop.or(self.stop.get().copied()).map(Span::after_start);
+            let size = entry.size.or(self.size.get().copied());
+            Member { start: Interval { from: start, to: start }, stop, size }
+        };
+        self.list.of(group).map(member).collect()
+    }
+
     /// When the transfer at a place of the group starts and stops.
     pub fn times(&self, place: usize) -> (Interval, Option<Time>) {
         let (start, later) = (self.start.0, self.start_every * place as u64);

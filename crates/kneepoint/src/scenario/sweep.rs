@@ -159,6 +159,11 @@ pub(super) fn write(
                 assign(table, rest, path, value, faults);
             }
         }
+        ["link", link, rest @ ..] if !rest.is_empty() => {
+            for table in links(tree, link, path, faults) {
+                assign(table, rest, path, value, faults);
+            }
+        }
         [section, field] if extensions.sections().any(|one| one == *section) => {
             let message = format!("`{}`: there may be several groups of [[{section}]]", path.text);
             faults.add_with_help(
@@ -201,6 +206,29 @@ fn groups<'t>(
         }
     }
     tables
+}
+
+/// The links of a graph selected by a path: the one between two nodes, `a-b`, or all for `*`.
+fn links<'t>(tree: &'t mut Table, name: &str, path: &Key, faults: &mut Faults) -> Vec<&'t mut Table> {
+    let nodes = match tree.get_mut("link").map(|node| &mut node.value) {
+        Some(Value::List(nodes)) => nodes.as_mut_slice(),
+        _ => &mut [],
+    };
+    let tables = nodes.iter_mut().filter_map(|node| match &mut node.value {
+        Value::Table(table) => Some(table),
+        _ => None,
+    });
+    let end = |table: &Table, field: &str| table.get(field).map(Node::show).unwrap_or_default();
+    let called = |table: &Table| format!("{}-{}", end(table, "from"), end(table, "to"));
+    let (own, others): (Vec<&mut Table>, Vec<&mut Table>) =
+        tables.partition(|table| name == "*" || called(table) == name);
+    if own.is_empty() {
+        let names: Vec<String> = others.iter().map(|table| called(table)).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let message = format!("no [[link]] leads from and to as in `{name}`");
+        faults.add_with_help(&path.span, message, did_you_mean(name, &names));
+    }
+    own
 }
 
 /// Writes a value at a path, creating the tables in between.

@@ -12,7 +12,7 @@ use super::tree::{Node, Table, Value};
 use crate::fault::Faults;
 use crate::link::NodeId;
 use crate::settings::{Assign, Auto, Never, Or, Settings};
-use crate::spec::{self, GREATEST_SEQUENCE, Member, Schedule};
+use crate::spec::{self, GREATEST_POPULATION, GREATEST_SEQUENCE, Member, Schedule};
 use crate::suggest::did_you_mean;
 use crate::traffic::{self, Kind};
 use crate::units::{Bytes, Interval, Span, Time};
@@ -137,22 +137,28 @@ pub(super) fn group<'t>(
     let (called, start, stop) = given.common();
     named(table, called, faults);
     times(table, &label, frame, start, stop, faults);
+    let mut listed = Vec::new();
     if let Given::Flows(fields) = &given {
         turns(table, &label, frame, fields, faults);
+        listed = roll(table, (&label, &name), frame, fields, faults);
     }
     let (mut cc, mut tcp) = (None, None);
     if kind.connects() {
         let (control, options) = sender(table, &label, frame, faults)?;
         if let Given::Flows(fields) = &given {
-            size(table, &label, fields, &options, faults);
+            let sizes = listed.iter().map(|member: &Member| member.size).chain([fields.size.get().copied()]);
+            size(table, &label, sizes.flatten().max(), &options, faults);
         }
         (cc, tcp) = (Some(control), Some(options));
     }
     if faults.len() > before {
         return None;
     }
-    let (hosts, members) = given.counts();
-    let members = (0..members as usize).map(|number| given.member(number)).collect();
+    let (mut hosts, count) = given.counts();
+    let mut members: Vec<Member> = (0..count as usize).map(|number| given.member(number)).collect();
+    if !listed.is_empty() {
+        (hosts, members) = (listed.len() as u32, listed);
+    }
     let nature = source.nature();
     let group = spec::Group { name, cc, tcp, source, pairs: Vec::new(), members };
     let (crossed, pressing) = (kind.opens(), nature.pressing);
@@ -160,8 +166,9 @@ pub(super) fn group<'t>(
     Some((Group { group, hosts }, Wish { label, table, count: hosts, packet, crossed, pressing, place }))
 }
 
-fn size(table: &Table, place: &str, fields: &Flows, tcp: &tcp::Options, faults: &mut Faults) {
-    let segments = fields.size.get().map_or(0, |size| size.0 / tcp.payload.0);
+/// The greatest size has to be numbered.
+fn size(table: &Table, place: &str, greatest: Option<Bytes>, tcp: &tcp::Options, faults: &mut Faults) {
+    let segments = greatest.map_or(0, |size| size.0 / tcp.payload.0);
     if segments >= GREATEST_SEQUENCE {
         let message = format!("{place}: a size of {segments} packets is above {GREATEST_SEQUENCE}");
         faults.add_with_help(table.place("size"), message, "send less, or larger packets");
@@ -217,6 +224,43 @@ fn turns(table: &Table, place: &str, frame: &Context, fields: &Flows, faults: &m
             "let `stop_every` be as long as `start_every`",
         );
     }
+}
+
+/// The transfers that a group lists, each within the run.
+fn roll(
+    table: &Table,
+    (place, name): (&str, &str),
+    frame: &Context,
+    fields: &Flows,
+    faults: &mut Faults,
+) -> Vec<Member> {
+    if fields.list.is_empty() {
+        return Vec::new();
+    }
+    let at = if table.get("file").is_some() { table.place("file") } else { table.place("list") };
+    for field in ["count", "start", "start_every", "stop_every"] {
+        if let Some(node) = table.get(field) {
+            let message = format!("{place}: `{field}` means nothing beside a list of transfers");
+            faults.add_with_help(&node.span, message, "leave it out, or the list");
+        }
+    }
+    let listed = fields.listed(name);
+    if listed.is_empty() {
+        let message = format!("{place}: no row of the list belongs to the group `{name}`");
+        faults.add_with_help(at, message, "write its name in the column `group`, or leave that column out");
+    }
+    if listed.len() > GREATEST_POPULATION as usize {
+        let message = format!("{place}: the list has more than {GREATEST_POPULATION} transfers");
+        faults.add_with_help(at, message, "leave some out");
+    }
+    let end: Time = frame.run.duration.after_start();
+    if let Some(late) = listed.iter().find(|member| member.start.from >= end) {
+        let start = late.start.from.since(Time::ZERO);
+        let message =
+            format!("{place}: a start at {start} is not before the end of the run, {}", frame.run.duration);
+        faults.add_with_help(at, message, "leave it out, or raise `duration` in [run]");
+    }
+    listed
 }
 
 /// A group's congestion control and options: `[tcp]`, then the preset's, then its own.

@@ -10,17 +10,20 @@ mod conduct;
 pub use coexistence::{Coexistence, Encounter, Meeting, Square, places};
 pub use conduct::{Conduct, Extreme, parts, shown};
 
-use super::dumbbell::{Dumbbell, Party, Sessions};
+use super::dumbbell::{Dumbbell, Party, Sessions, replaced};
 use super::{Invalid, Packets, Records, Study, Wanted, Work, seed_by_seed};
 use crate::scenario::scheme::Scheme;
 use crate::scenario::tree::{Table, Value};
-use crate::scenario::{Document, Extensions, Queues};
+use crate::scenario::{Document, Extensions, Files, Queues};
 use crate::settings::Raw;
 use crate::table::Row;
 use crate::units::{Interval, Rate, Span, Time};
 
 /// What scenarios call the two groups: a controller may meet itself.
 const GROUPS: [&str; 2] = ["row", "column"];
+
+/// The field that differs between the cases of a pair.
+const BUFFER: &str = "topology.buffer";
 
 /// The controllers and the settings.
 #[derive(Clone, Debug)]
@@ -51,6 +54,12 @@ pub struct Question {
     pub mix: f64,
     /// The fraction of a fair share that is enough.
     pub enough: f64,
+    /// Fields of every scenario that are set from outside.
+    pub path: Vec<String>,
+    /// How a title tells them.
+    pub also: Vec<String>,
+    /// Whether the way back has a bottleneck of its own.
+    pub full: bool,
     /// Length of a run.
     pub duration: Span,
     /// The measurement window; by default all but the first quarter.
@@ -59,6 +68,22 @@ pub struct Question {
     pub start: Option<Interval>,
     /// One run of each pair in each setting for each.
     pub seeds: Vec<u64>,
+}
+
+/// A question that has no runs.
+#[derive(Clone, Debug)]
+pub enum Refused {
+    /// The scenario of a pair is not valid; places of faults in fields set from outside are on lines of their own after the text.
+    Invalid(Box<Invalid>),
+    /// Fields set from outside put another algorithm in the place of a scheme's.
+    Replaced {
+        /// The scheme.
+        scheme: String,
+        /// The other algorithm.
+        by: &'static str,
+    },
+    /// They change which cases there are.
+    Varied,
 }
 
 /// A question whose scenarios are valid.
@@ -78,23 +103,36 @@ pub fn row_flows(mix: f64, flows: u32) -> (u32, f64) {
 }
 
 impl Question {
-    /// The runs that answer it.
-    pub fn plan(self) -> Result<Coexist, Box<Invalid>> {
+    /// The runs that answer it. `files` opens those that fields set from outside name.
+    pub fn plan(self, files: Files) -> Result<Coexist, Refused> {
         let (mut encounters, mut scenarios) = (Vec::new(), Vec::new());
         for square in places(self.schemes.len(), self.flows.len(), 1).filter(|one| !self.is_mirror(*one)) {
             let name = format!("{}, {} flows", self.pair(square), self.flows[square.flows]);
             let buffers = Value::list(self.buffers.iter().map(Value::text));
-            let swept = Table::default().with("topology.buffer", buffers);
+            let swept = Table::default().with(BUFFER, buffers);
             let document = Document::write(self.tree(square).with("sweep", swept));
-            let plan = match self.extensions.plan(&document) {
-                Ok(plan) => plan,
-                Err(faults) => return Err(Invalid::of(name, document, faults)),
+            let (plan, text) = match self.extensions.plan_set(&document, &self.path, files, files) {
+                Ok(planned) => planned,
+                Err(faults) => return Err(Refused::Invalid(Invalid::of(name, document, faults))),
             };
+            let mut each = plan.cases.iter().zip(&self.buffers);
+            let own = each.all(|(case, buffer)| case.settings == [(BUFFER.into(), buffer.clone())]);
+            if plan.cases.len() != self.buffers.len() || !own || plan.seeds != self.seeds {
+                return Err(Refused::Varied);
+            }
+            for case in &plan.cases {
+                for (group, place) in [square.row, square.column].into_iter().enumerate() {
+                    let scheme = &self.schemes[place];
+                    if let Some(by) = replaced(&case.valid, group, scheme) {
+                        return Err(Refused::Replaced { scheme: scheme.name.clone(), by });
+                    }
+                }
+            }
             for (buffer, case) in plan.cases.into_iter().enumerate() {
                 let work = Work::Packets(Box::new(Packets::from(case.valid)));
                 encounters.push((Square { buffer, ..square }, work));
             }
-            scenarios.push((name, document.into_text()));
+            scenarios.push((name, text));
         }
         Ok(Coexist { question: self, encounters, scenarios })
     }
@@ -131,7 +169,7 @@ impl Question {
             rtt: self.rtt,
             buffer: &self.buffers[0],
             reverse: 0,
-            full: false,
+            full: self.full,
             web: Sessions::NONE,
             duration: self.duration,
             measure: self.measure.unwrap_or(Interval { from: part(4), to: part(1) }),
@@ -171,7 +209,8 @@ impl Question {
             queues => format!(", queues={queues}"),
         };
         let (rate, rtt, duration) = (rate.people(), rtt.people(), self.duration.people());
-        format!("{rate}, {rtt} RTT, {queue}, {divided}{tcp}{queues}, runs of {duration}")
+        let also: String = self.also.iter().map(|told| format!(", {told}")).collect();
+        format!("{rate}, {rtt} RTT, {queue}, {divided}{tcp}{queues}{also}, runs of {duration}")
     }
 }
 

@@ -3,6 +3,7 @@
 
 use super::{Packets, Record, Records, Study, Wanted, Work};
 use crate::fluid::Theory;
+use crate::measure::Followed;
 use crate::spec::Valid;
 
 /// Cases and seeds.
@@ -38,8 +39,12 @@ impl Compared {
 }
 
 impl Compare {
-    /// Cases by name, each with every seed. The series follows the windows of `followed` flows of each group.
-    pub fn new(cases: impl IntoIterator<Item = (String, Valid)>, seeds: Vec<u64>, followed: u32) -> Compare {
+    /// Cases by name, each with every seed. The series has the `followed` flows one by one.
+    pub fn new(
+        cases: impl IntoIterator<Item = (String, Valid)>,
+        seeds: Vec<u64>,
+        followed: Followed,
+    ) -> Compare {
         let case = |(name, valid)| {
             let packets = Packets { shown: true, followed, ..Packets::from(valid) };
             Case { name, work: Work::Packets(Box::new(packets)) }

@@ -4,6 +4,7 @@
 mod question;
 mod title;
 
+pub(super) use question::replaced;
 pub use question::{Asked, FLOWS, Question, Refused};
 pub use title::counted;
 

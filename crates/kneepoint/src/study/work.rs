@@ -4,7 +4,7 @@
 use super::compute::Computation;
 use super::watch::SCORES;
 use crate::measure::cost::{self, Watching};
-use crate::measure::{Played, RECEIVING, SENDING, Series, Subject};
+use crate::measure::{Followed, Played, RECEIVING, SENDING, Series, Subject};
 use crate::predict::{Config, Prediction};
 use crate::run::Cost;
 use crate::spec::{Builder, Valid};
@@ -40,19 +40,19 @@ pub struct Packets {
     /// Intervals that are measured besides the measurement window, by name.
     pub windows: Vec<(String, Interval)>,
     /// Whether a report shows the run: each flow and each length of a queue has a row, and the sampled series follows
-    /// the windows of some flows.
+    /// flows one by one.
     pub shown: bool,
-    /// Of how many flows of each group, if it is shown.
-    pub followed: u32,
+    /// Which flows, if it is shown.
+    pub followed: Followed,
 }
 
 /// Flows of each group whose windows the series of a run that is shown usually follows.
-pub const FOLLOWED: u32 = 4;
+pub const FOLLOWED: usize = 4;
 
 impl From<Valid> for Packets {
     /// A run that is measured in its measurement window alone.
     fn from(valid: Valid) -> Packets {
-        Packets { valid, watched: None, windows: Vec::new(), shown: false, followed: FOLLOWED }
+        Packets { valid, watched: None, windows: Vec::new(), shown: false, followed: FOLLOWED.into() }
     }
 }
 
@@ -95,12 +95,16 @@ impl Packets {
         let Packets { valid, watched, windows, shown, followed: _ } = self;
         // The name is for readers.
         let Builder { name: _, schedule, network, groups } = valid.parts();
-        format!("{schedule:?} {network:?} {groups:?} {watched:?} {windows:?} {shown} {}", self.followed())
+        let followed = match self.followed() {
+            Followed::Windows(flows) => flows.to_string(),
+            Followed::Every => "every".into(),
+        };
+        format!("{schedule:?} {network:?} {groups:?} {watched:?} {windows:?} {shown} {followed}")
     }
 
-    /// Flows of each group whose windows are sampled: no claim is about one, and reports draw some.
-    pub(super) fn followed(&self) -> usize {
-        if self.shown { self.followed as usize } else { 0 }
+    /// Flows that are sampled one by one: no claim is about one, and reports draw some.
+    pub(super) fn followed(&self) -> Followed {
+        if self.shown { self.followed } else { Followed::Windows(0) }
     }
 
     /// The keys of all metrics in its rows, in a simulation or on a machine.

@@ -29,6 +29,7 @@ mod rack;
 mod recovery;
 mod response_functions;
 mod rivals;
+mod rolls;
 mod scenario;
 mod scenario_fuzz;
 mod scenario_schema;

@@ -93,7 +93,8 @@ impl State {
     #[cold]
     pub(super) fn linux_target(&self, gain: f64, extra: f64) -> f64 {
         let known = self.rtt < Span::MAX;
-        let product = if known { gain * self.bandwidth * self.rtt.as_secs_f64() } else { self.initial_window };
+        let product =
+            if known { gain * self.bandwidth * self.rtt.as_secs_f64() } else { self.initial_window };
         let probes = matches!(self.mode, Mode::ProbeBw { phase: 0, .. });
         target(libm::ceil(product) + extra, self.pacing, probes)
     }
@@ -116,7 +117,12 @@ impl State {
 
     /// The detector of policers hears of an acknowledgement, or of a timeout.
     #[cold]
-    pub(super) fn police(&mut self, now: Time, (losses, limited, round): (bool, bool, bool), rng: Option<&mut Rng>) {
+    pub(super) fn police(
+        &mut self,
+        now: Time,
+        (losses, limited, round): (bool, bool, bool),
+        rng: Option<&mut Rng>,
+    ) {
         let probes = matches!(self.mode, Mode::ProbeBw { .. });
         let (delivered, lost) = (self.delivery.delivered(), self.delivery.resent());
         let Some(linux) = &mut self.linux else { return };

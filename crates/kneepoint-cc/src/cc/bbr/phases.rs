@@ -42,7 +42,9 @@ impl State {
         let Mode::ProbeBw { phase, since } = self.mode else { return };
         let whole = now.since(since) > self.rtt;
         let over = match phase {
-            0 if !self.policed() => whole && (lost || before + self.leaving() >= self.target(self.params.probe_gain)),
+            0 if !self.policed() => {
+                whole && (lost || before + self.leaving() >= self.target(self.params.probe_gain))
+            }
             1 if !self.policed() => whole || before <= self.target(1.0),
             _ => whole,
         };

@@ -35,7 +35,7 @@ use crate::failure::{self, Failure};
 use crate::outputs::{Folder, Out};
 use crate::pictures::ChartOptions;
 use outcome::Outcome;
-use path::{Emulated, PathOptions};
+use path::{Emulated, EmulatedPath};
 use traps::Seen;
 
 /// How long a program that was interrupted may use the link to say goodbye.
@@ -59,7 +59,7 @@ Examples:
   knee emulate --from scenarios/satellite.toml --pcap out.pcapng --out out/satellite -- ./my-client")]
 pub struct Arguments {
     #[command(flatten)]
-    path: PathOptions,
+    path: EmulatedPath,
     /// A command line that runs on the other side of the link, from before the program starts until it ends
     #[arg(long, value_name = "COMMAND")]
     server: Option<String>,

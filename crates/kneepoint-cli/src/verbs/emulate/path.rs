@@ -15,48 +15,39 @@ use kneepoint::units::{Bytes, Interval, Rate, Span, Time};
 use kneepoint_bench::files;
 use kneepoint_bench::session::Session;
 
+use crate::comparison::refused;
 use crate::completion;
 use crate::failure::Failure;
-use crate::traced;
-use crate::values::distinct;
+use crate::named::NamedFiles;
+use crate::path::{Fields, PathOptions, Way};
 
 /// The group of all traffic.
 const TRAFFIC: &str = "traffic";
 /// The rate that stands in a scenario for none.
 const UNLIMITED: &str = "1000gbit";
 
-/// Properties of the path.
+/// The emulated path.
 #[derive(Args)]
-pub struct PathOptions {
-    /// Rate in both directions [default: unlimited]
+pub struct EmulatedPath {
+    /// Rate in both directions [default: that of --path, or unlimited]
     #[arg(long)]
     rate: Option<Rate>,
-    /// One-way delay, in both directions
-    #[arg(long, value_name = "TIME", default_value = "0ms")]
-    delay: Span,
-    /// By how much more packets may be delayed, at random and without reordering
-    #[arg(long, value_name = "TIME", default_value = "0ms")]
-    jitter: Span,
+    /// One-way delay, in both directions [default: none, or that of --path]
+    #[arg(long, value_name = "TIME")]
+    delay: Option<Span>,
+    /// Round-trip time, of which each direction has half
+    #[arg(long, value_name = "TIME", conflicts_with = "delay")]
+    rtt: Option<Span>,
     /// Queue discipline, with parameters: droptail, pisa, codel, red:ecn=true
     #[arg(long, default_value = "droptail", add = completion::queue())]
     queue: String,
-    /// Buffer: 1bdp, 750pkt, 500kb, 100ms [default: 1bdp, 100pkt without a delay]
+    /// Buffer: 1bdp, 750pkt, 500kb, 100ms [default: that of --path, or 1bdp, 100pkt without a delay]
     #[arg(long)]
     buffer: Option<String>,
-    /// Loss: a share as 1% or 0.01, or a model as gilbert-elliott:to_bad=0.001 or at:times=5s
-    #[arg(long, default_value = "none")]
-    loss: String,
-    /// Capacity that follows a trace, in any form that `knee trace` knows
-    #[arg(long, value_name = "FILE", conflicts_with = "rate")]
-    trace: Option<PathBuf>,
-    /// Other properties of the way from the program: rate=2mbit,queue=codel,trace=FILE
-    #[arg(long, value_name = "KEY=VALUE", value_delimiter = ',')]
-    up: Vec<String>,
-    /// Other properties of the way to the program
-    #[arg(long, value_name = "KEY=VALUE", value_delimiter = ',')]
-    down: Vec<String>,
-    /// The network of a scenario, between the hosts of its first flows, instead of all these
-    #[arg(long, value_name = "SCENARIO", conflicts_with_all = ["rate", "delay", "jitter", "queue", "buffer", "loss", "trace", "up", "down"])]
+    #[command(flatten)]
+    properties: PathOptions,
+    /// The network of a scenario, between the hosts of its first flows; other options set fields of its bottleneck
+    #[arg(long, value_name = "SCENARIO", conflicts_with_all = ["rate", "delay", "rtt", "queue", "buffer"])]
     from: Option<PathBuf>,
 }
 
@@ -94,7 +85,7 @@ impl Emulated {
     }
 }
 
-impl PathOptions {
+impl EmulatedPath {
     /// The path, run for at most `duration` and sampled so often.
     pub fn build(
         &self,
@@ -103,7 +94,7 @@ impl PathOptions {
         sample: Option<Span>,
     ) -> Result<Emulated, Failure> {
         let (scenario, network) = match &self.from {
-            Some(file) => taken(session, file)?,
+            Some(file) => self.taken(session, file)?,
             None => self.written(session)?,
         };
         let first = network.groups().first().and_then(|group| group.pairs.first());
@@ -132,82 +123,44 @@ impl PathOptions {
     fn written(&self, session: &Session) -> Result<(String, Valid), Failure> {
         let mut text = format!(
             "name = \"emulation\"\n\n[run]\nduration = \"1s\"\n\n[topology]\nkind = \"graph\"\n{}{}",
-            self.link(session, "near", "far", &self.up)?,
-            self.link(session, "far", "near", &self.down)?
+            self.link(session, ("near", "far"), Way::Up)?,
+            self.link(session, ("far", "near"), Way::Down)?
         );
         text += "\n[tcp]\npreset = \"linux\"\n\n[[flows]]\nname = \"traffic\"\ncc = \"cubic\"\nfrom = \"near\"\nto = \"far\"\n";
-        let open =
-            |name: &str| std::fs::read_to_string(self.trace_called(name)).map_err(|error| error.to_string());
-        parse(session, text, "the scenario that these arguments make", &open)
+        let open = |name: &str| files::beside(Path::new(""), name);
+        parse(session, text, "the scenario that these arguments make", &self.properties.set(), &open)
     }
 
-    /// The file of a trace by its name in the scenario, which is UTF-8.
-    fn trace_called<'p>(&'p self, name: &'p str) -> &'p Path {
-        let given = self.trace.as_deref().filter(|file| file.display().to_string() == name);
-        given.unwrap_or(Path::new(name))
+    /// A scenario's text and its first case.
+    fn taken(&self, session: &Session, file: &Path) -> Result<(String, Valid), Failure> {
+        let text = files::read_text(session, file)?;
+        let fields = self.properties.fields(session)?;
+        let named = NamedFiles::default();
+        parse(session, text, &file.display().to_string(), &fields, &|name| named.set(file, name))
     }
 
-    fn link(&self, session: &Session, from: &str, to: &str, others: &[String]) -> Result<String, Failure> {
-        let rate = self.rate.map_or_else(|| UNLIMITED.to_string(), |rate| rate.to_string());
-        let mut fields = [
-            ("rate", rate),
-            ("delay", self.delay.to_string()),
-            ("jitter", self.jitter.to_string()),
+    fn link(&self, session: &Session, (from, to): (&str, &str), way: Way) -> Result<String, Failure> {
+        let of_path = |word: &str| self.properties.preset().and_then(|preset| preset.get(word));
+        let rtt = self.rtt.or_else(|| of_path("rtt").filter(|_| self.delay.is_none())?.parse().ok());
+        let delay = rtt.map_or(self.delay.unwrap_or_default(), |rtt| Span(rtt.0 / 2));
+        let rate = self.rate.map(|rate| rate.to_string());
+        let general = [
+            ("rate", rate.unwrap_or_else(|| of_path("rate").unwrap_or(UNLIMITED).to_string())),
+            ("delay", delay.to_string()),
             ("queue", self.queue.clone()),
-            ("buffer", self.buffer.clone().unwrap_or_default()),
-            ("loss", self.loss.clone()),
-            ("trace", self.trace.as_ref().map(|file| file.display().to_string()).unwrap_or_default()),
         ];
-        // A discipline's parameters have commas of their own: what has no known key belongs to the property before.
-        let mut given: Vec<(&str, String)> = Vec::new();
-        for word in others {
-            match word.split_once('=').filter(|(key, _)| fields.iter().any(|(known, _)| known == key)) {
-                Some((key, value)) => given.push((key, value.to_string())),
-                None if given.is_empty() => {
-                    let known = fields.iter().map(|(key, _)| *key).collect::<Vec<_>>().join(", ");
-                    return Err(Failure::usage(
-                        format!("`{word}` is not a property of a link"),
-                        format!("write KEY=VALUE with one of {known}"),
-                    ));
-                }
-                None => given.iter_mut().for_each(|(_, value)| *value += &format!(",{word}")),
-            }
+        let buffer = self.buffer.as_deref().or_else(|| of_path("buffer")).map(String::from);
+        let general = general.into_iter().chain(buffer.map(|size| ("buffer", size)));
+        let mut fields = self.properties.of_link(session, way, &general.collect::<Vec<_>>())?;
+        let is =
+            |key: &str, wanted: &str| fields.iter().any(|(known, value)| *known == key && *value == wanted);
+        if !fields.iter().any(|(key, _)| *key == "buffer") {
+            let still = is("delay", "\"0s\"") || is("delay", "\"0ms\"");
+            let usual = if still || is("rate", &format!("\"{UNLIMITED}\"")) { "100pkt" } else { "1bdp" };
+            fields.push(("buffer", format!("\"{usual}\"")));
         }
-        let keys: Vec<&str> = given.iter().map(|(key, _)| *key).collect();
-        distinct(&format!("the property of the link from {from} to {to}"), &keys, |key| *key)?;
-        for (key, value) in given {
-            if let Some((_, field)) = fields.iter_mut().find(|(known, _)| *known == key) {
-                *field = value;
-            }
-        }
-        let value = |key: &str| fields.iter().find(|(known, _)| *known == key).map_or("", |(_, value)| value);
-        let mut text = format!("\n[[link]]\nfrom = \"{from}\"\nto = \"{to}\"\nduplex = false\n");
-        let mut line =
-            |key: &str, written: &str| text += &format!("{key} = {}\n", serde_json::Value::from(written));
-        match value("trace") {
-            "" => line("rate", value("rate")),
-            file => {
-                let known = traced::played(session, self.trace_called(file))?;
-                line("rate", &known.recording.mean().to_string());
-            }
-        }
-        line("delay", value("delay"));
-        line("jitter", value("jitter"));
-        line("queue", value("queue"));
-        let still = value("delay").parse::<Span>().is_ok_and(|delay| delay == Span::ZERO);
-        match value("buffer") {
-            "" if still || value("rate") == UNLIMITED && value("trace").is_empty() => {
-                line("buffer", "100pkt")
-            }
-            "" => line("buffer", "1bdp"),
-            buffer => line("buffer", buffer),
-        }
-        line("loss", &loss(value("loss"))?);
-        if !value("trace").is_empty() {
-            let file = serde_json::Value::from(value("trace"));
-            text += &format!("capacity = {{ kind = \"trace\", file = {file}, besides = \"ignored\" }}\n");
-        }
-        Ok(text)
+        let lines: String = fields.iter().map(|(key, value)| format!("{key} = {value}\n")).collect();
+        Ok(format!("\n[[link]]\nfrom = \"{from}\"\nto = \"{to}\"\nduplex = false\n{lines}"))
     }
 }
 
@@ -226,40 +179,20 @@ fn lift(link: &mut LinkSpec) {
     }
 }
 
-/// A share is a model, too.
-fn loss(written: &str) -> Result<String, Failure> {
-    let share = match written.strip_suffix('%') {
-        Some(percent) => percent.trim().parse::<f64>().map(|percent| percent / 100.0),
-        None => written.parse::<f64>(),
-    };
-    match share {
-        Ok(share) if (0.0..=1.0).contains(&share) => Ok(format!("uniform:p={share}")),
-        Ok(share) => Err(Failure::usage(
-            format!("--loss: {share} is not a share of packets"),
-            "write a number from 0 to 1, or 0% to 100%",
-        )),
-        Err(_) => Ok(written.into()),
-    }
-}
-
-/// A scenario's text and its first case.
-fn taken(session: &Session, file: &Path) -> Result<(String, Valid), Failure> {
-    let text = files::read_text(session, file)?;
-    parse(session, text, &file.display().to_string(), &|name| files::beside(file, name))
-}
-
+/// The first case of a scenario with these fields set, and its text.
 fn parse(
     session: &Session,
     text: String,
     origin: &str,
+    fields: &Fields,
     open: &dyn Fn(&str) -> Result<String, String>,
 ) -> Result<(String, Valid), Failure> {
-    let mut plan = match scenario::parse_with(&text, open) {
-        Ok(plan) => plan,
-        Err(faults) => return Err(Failure::Scenario { origin: origin.into(), text, faults }),
+    let (mut plan, with_fields) = match scenario::parse_set(&text, fields.lines(), open, open) {
+        Ok(read) => read,
+        Err(faults) => return Err(refused(origin.into(), text, fields, faults)),
     };
     if plan.cases.len() > 1 {
         session.tell(format!("{origin} has {} cases; the first is emulated", plan.cases.len()));
     }
-    Ok((text, plan.cases.swap_remove(0).valid))
+    Ok((with_fields, plan.cases.swap_remove(0).valid))
 }

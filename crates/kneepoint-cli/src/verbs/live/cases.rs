@@ -14,8 +14,11 @@ use kneepoint::study::Work;
 use kneepoint::units::Span;
 
 use super::invalid;
+use super::queue::KernelQueue;
+use crate::comparison::refused;
 use crate::failure::Failure;
 use crate::library;
+use crate::path::Fields;
 use crate::verbs::run::{UNNAMED, row_name, usual_sample};
 
 /// What is to be run.
@@ -46,11 +49,27 @@ impl Case {
     }
 }
 
-/// The cases of a scenario file or of an experiment, with hosts of Linux; only those whose names contain `only`.
-pub fn cases(session: &Session, path: &Path, pace: Pace, only: Option<&str>) -> Result<Cases, Failure> {
+/// What of a scenario is taken otherwise than it is written.
+#[derive(Clone, Copy)]
+pub struct Choice<'c> {
+    pub pace: Pace,
+    /// Only cases whose names contain this.
+    pub only: Option<&'c str>,
+    /// The discipline of bottlenecks, by the kernel's name.
+    pub queue: Option<&'c KernelQueue>,
+}
+
+/// The cases of a scenario file or of an experiment, with hosts of Linux.
+pub fn cases(session: &Session, path: &Path, choice: Choice) -> Result<Cases, Failure> {
+    let Choice { pace, only, queue } = choice;
     let is_file = path.extension().is_some_and(|end| end == "toml") || path == "-";
     let mut cases = if is_file && !library::is_experiment(&files::read_text(session, path)?) {
-        of_scenario(session, path)?
+        of_scenario(session, path, queue)?
+    } else if let Some(KernelQueue { name, .. }) = queue {
+        return Err(Failure::usage(
+            format!("--queue kernel:{name}: an experiment has the queues that its claims are about"),
+            "leave it out, or give a scenario",
+        ));
     } else {
         of_experiment(session, path, pace)?
     };
@@ -73,13 +92,21 @@ pub fn cases(session: &Session, path: &Path, pace: Pace, only: Option<&str>) -> 
     Ok(cases)
 }
 
-fn of_scenario(session: &Session, path: &Path) -> Result<Cases, Failure> {
+fn of_scenario(session: &Session, path: &Path, queue: Option<&KernelQueue>) -> Result<Cases, Failure> {
     let text = files::read_text(session, path)?;
     let origin = path.display().to_string();
-    let parsed = match scenario::parse_with(&text, &|name| files::beside(path, name)) {
+    let open = |name: &str| files::beside(path, name);
+    let mut fields = Fields::default();
+    if let Some(queue) = queue {
+        queue.set(&mut fields);
+    }
+    let (parsed, text) = match scenario::parse_set(&text, fields.lines(), &open, &open) {
         Ok(parsed) => parsed,
-        Err(faults) => return Err(Failure::Scenario { origin, text, faults }),
+        Err(faults) => return Err(refused(origin, text, &fields, faults)),
     };
+    if let Some((queue, case)) = queue.zip(parsed.cases.first()) {
+        queue.must_be_in(&case.valid)?;
+    }
     let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let name = stem.filter(|stem| stem != "-").unwrap_or_else(|| parsed.name.clone());
     let title = if parsed.name == UNNAMED { name.clone() } else { parsed.name };

@@ -15,7 +15,7 @@ pub struct Column {
 }
 
 /// Every quantity, but for the variables that controllers show: these are means over a group's active flows.
-pub const COLUMNS: [Column; 13] = [
+pub const COLUMNS: [Column; 15] = [
     column("time_s", Subject::Run, "The sampling instant."),
     column("queue_packets", Subject::Link, "Packets that wait, without the one in transmission."),
     column(
@@ -48,7 +48,17 @@ pub const COLUMNS: [Column; 13] = [
     ),
     column("timeouts", Subject::Group, "Retransmission timers that expired since the instant before."),
     column("rtt_ms", Subject::Group, "Mean over its active flows of the latest round-trip time."),
-    column("window_packets", Subject::Flow, "Congestion window of some flows."),
+    column(
+        "window_packets",
+        Subject::Flow,
+        "Congestion window of some flows, or of every flow with `--sample all`.",
+    ),
+    column("flow_rtt_ms", Subject::Flow, "Its latest round-trip time, with `--sample all`."),
+    column(
+        "flow_throughput_bps",
+        Subject::Flow,
+        "Payload that reached its receiver for the first time since the instant before, over the time since, with `--sample all`.",
+    ),
 ];
 
 impl Column {

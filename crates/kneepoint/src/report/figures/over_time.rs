@@ -8,7 +8,8 @@ use super::super::document::Figure;
 use super::super::{Comparison, SchemeResult, names};
 use super::{bottleneck, curves, part};
 use crate::chart::{Axis, Curve, Strip, Timeline, Trace, scheme_class, timeline};
-use crate::measure::Subject;
+use crate::measure::{Subject, spread};
+use crate::study::FOLLOWED;
 use crate::table::Table;
 use scales::{Scales, peak};
 
@@ -49,11 +50,22 @@ pub(in super::super) fn followed(comparison: &Comparison) -> (Vec<String>, f64) 
     else {
         return (Vec::new(), 0.0);
     };
-    let columns = series.columns_of("window_packets").into_iter();
+    let columns = drawn(series).into_iter();
     let rows = scheme.runs.first().map_or(&[][..], |run| &run.rows);
     let flows = rows.iter().filter(|row| Subject::Group.has(row)).map(|row| row.value("flows"));
     let all = flows.filter(|flows| flows.is_finite()).sum();
     (columns.map(|column| series.subject(column).to_string()).collect(), all)
+}
+
+/// The windows that are drawn: all that were sampled, but of every flow some of each group.
+fn drawn(series: &Table) -> Vec<usize> {
+    let all = series.columns_of("window_packets");
+    if series.columns_of("flow_rtt_ms").is_empty() {
+        return all;
+    }
+    let group = |column: usize| series.subject(column).rsplit_once('/').map_or("", |(group, _)| group);
+    let groups = all.chunk_by(|one, next| group(*one) == group(*next));
+    groups.flat_map(|own| spread(own.len(), FOLLOWED).into_iter().map(|place| own[place])).collect()
 }
 
 /// A run of a scheme, as its series has it.
@@ -90,7 +102,7 @@ impl<'c> Run<'c> {
             all.filter_map(|(subject, points)| Some((of(subject)?, points))).collect()
         };
         let active = column_curves(series, "active_flows");
-        let windows = column_curves(series, "window_packets").into_iter().map(|(subject, points)| {
+        let windows = curves_of(series, drawn(series)).into_iter().map(|(subject, points)| {
             let (group, flow) = subject.rsplit_once('/').unwrap_or((subject, ""));
             let flows = active.iter().find(|(of, _)| *of == group).map(|(_, flows)| flows);
             (group, flow, while_active(points, flows))
@@ -258,11 +270,15 @@ fn mbit(points: Points) -> Points {
 
 /// The curves of a quantity with their subjects. A value that is unknown leaves a gap.
 fn column_curves<'t>(series: &'t Table, quantity: &str) -> Vec<(&'t str, Points)> {
+    curves_of(series, series.columns_of(quantity))
+}
+
+fn curves_of(series: &Table, columns: Vec<usize>) -> Vec<(&str, Points)> {
     let Some(time) = series.columns_of("time_s").first().copied() else { return Vec::new() };
     let curve = |column: usize| {
         let points: Points = series.values(time).zip(series.values(column)).collect();
         (series.subject(column), points)
     };
-    let all = series.columns_of(quantity).into_iter().map(curve);
+    let all = columns.into_iter().map(curve);
     all.filter(|(_, points)| points.iter().any(|point| point.1.is_finite())).collect()
 }

@@ -116,7 +116,8 @@ fn lay(params: &Params, site: &Site, table: &Table, faults: &mut Faults) -> Opti
     if params.access == Access::Minimal
         && let Some(node) = site.root.get(REVERSE)
     {
-        let message = "`[reverse]` means nothing on a minimal dumbbell, whose acknowledgements pass the bottleneck by";
+        let message =
+            "`[reverse]` means nothing on a minimal dumbbell, whose acknowledgements pass the bottleneck by";
         faults.add_with_help(&node.span, message, "write `access = \"full\"` in [topology]");
     }
     let delay = bottleneck_delay(params, site, table, faults);
@@ -213,7 +214,9 @@ fn limits(
     let own = params.reverse_rate.get().copied();
     let other = Pipe { rate: own.unwrap_or(rate), ..pipe };
     let reverse = match params.reverse_buffer.get() {
-        Some(buffer) => Pipe { span: table.place("reverse_buffer"), ..other }.limit(*buffer, floor, faults)?,
+        Some(buffer) => {
+            Pipe { span: table.place("reverse_buffer"), ..other }.limit(*buffer, floor, faults)?
+        }
         None if own.is_some() => other.limit(params.buffer, floor, faults)?,
         None => forward,
     };

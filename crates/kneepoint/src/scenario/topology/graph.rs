@@ -12,8 +12,8 @@ use super::super::sections::Direction;
 use super::super::tree::Table;
 use super::net::Net;
 use super::{
-    DelaySteps, Laid, Nominal, Period, Site, Topology, Wish, delay_range, delays_repeat, nominal, period_range,
-    rate_range, steps,
+    DelaySteps, Laid, Nominal, Period, Site, Topology, Wish, delay_range, delays_repeat, nominal,
+    period_range, rate_range, steps,
 };
 use crate::fault::Faults;
 use crate::link::{LinkSpec, NodeId, capacity, loss};

@@ -58,7 +58,9 @@ pub struct Question<'q> {
     pub seed: u64,
     /// The sampling interval, if any.
     pub sample: Option<Span>,
-    /// Fields of every scenario that are set from outside, as [`parse_set`](crate::scenario::parse_set) sets them.
+    /// Fields of every scenario that options set, of which `also` tells.
+    pub path: Vec<String>,
+    /// Fields of every scenario that are set from outside, after those, as [`parse_set`](crate::scenario::parse_set) sets them.
     pub set: Vec<String>,
 }
 
@@ -97,7 +99,7 @@ impl Question<'_> {
         let varied: Vec<&str> = self.varied.iter().map(|(path, _)| path.as_str()).collect();
         let plain = self.schemes.first().map(|(_, scheme)| self.tree("", scheme)).unwrap_or_default();
         let asked = self.planned(title(&plain, &varied, &self.also, &[]), files, others)?;
-        let Some((_, text)) = asked.scenarios.first().filter(|_| !self.set.is_empty()) else {
+        let Some((_, text)) = asked.scenarios.first().filter(|_| !self.fields().is_empty()) else {
             return Ok(asked);
         };
         // Fields set from outside may be those that the title tells.
@@ -114,10 +116,10 @@ impl Question<'_> {
             let document = Document::write(self.tree(&asked.title, scheme));
             let (plan, text) = self
                 .extensions
-                .plan_set(&document, &self.set, files, others)
+                .plan_set(&document, &self.fields(), files, others)
                 .map_err(|faults| Refused::Invalid(Invalid::of(scheme.name.clone(), document, faults)))?;
             for Case { valid, settings } in plan.cases {
-                if let Some(by) = replaced(&valid, scheme) {
+                if let Some(by) = replaced(&valid, 0, scheme) {
                     return Err(Refused::Replaced { scheme: scheme.name.clone(), by });
                 }
                 let own = ("scheme".to_string(), name.clone());
@@ -128,6 +130,11 @@ impl Question<'_> {
             asked.figure = plan.figure;
         }
         Ok(asked)
+    }
+
+    /// All fields that are set.
+    fn fields(&self) -> Vec<String> {
+        [&self.path[..], &self.set].concat()
     }
 
     fn tree(&self, title: &str, scheme: &Scheme) -> Table {
@@ -165,9 +172,9 @@ impl Question<'_> {
     }
 }
 
-/// The algorithm that long transfers or the bottleneck have instead of the scheme's.
-fn replaced(valid: &Valid, scheme: &Scheme) -> Option<&'static str> {
-    let control = valid.groups().first().and_then(|group| group.cc.as_ref()).map(|cc| cc.name());
+/// The algorithm that a group of long transfers or the bottleneck has instead of the scheme's.
+pub(in super::super) fn replaced(valid: &Valid, group: usize, scheme: &Scheme) -> Option<&'static str> {
+    let control = valid.groups().get(group).and_then(|group| group.cc.as_ref()).map(|cc| cc.name());
     let queue = valid.network().links.iter().find(|link| link.measured).map(|link| link.queue.name());
     let control = control.filter(|name| *name != scheme.cc.name());
     control.or(queue.filter(|name| *name != scheme.queue.name()))
@@ -200,6 +207,7 @@ mod tests {
             seeds: 2,
             seed: 5,
             sample: None,
+            path: Vec::new(),
             set: Vec::new(),
         }
     }

@@ -2,7 +2,7 @@
 //! Sampled series.
 
 use kneepoint::cc;
-use kneepoint::measure::{COLUMNS, Series};
+use kneepoint::measure::{COLUMNS, Followed, Series};
 use kneepoint::packet::{Flags, Packet};
 use kneepoint::queue::{Backlog, Fate, Reason};
 use kneepoint::table::Table;
@@ -27,6 +27,30 @@ impl View for Still {
     fn discipline(&self, _: LinkId) -> Vec<(&'static str, f64)> {
         Vec::new()
     }
+}
+
+#[test]
+fn every_flow_can_have_its_window_its_round_trip_and_its_rate() {
+    let mut series = Series::new(&valid(&[]), 1, Followed::Every);
+    series.on(secs(0), &Event::Started { flow: FlowId(1), group: 0 });
+    series.on(secs(1), &Event::Sample { view: &Still });
+    let packet = &Packet::data(1, 0, 1040, Flags::default(), Time::ZERO);
+    series.on(secs(2), &Event::Delivered { packet, payload: Bytes(1000) });
+    let rtt = Some(Span::from_millis(70));
+    series.on(secs(2), &Event::Acked { flow: FlowId(1), rtt, acked: 1, newly: 1 });
+    series.on(secs(3), &Event::Sample { view: &Still });
+    let table = series.table();
+    let last = |quantity: &str| -> Vec<(String, f64)> {
+        let columns = table.columns_of(quantity).into_iter();
+        columns.map(|column| (table.subject(column).to_string(), table.rows[1][column])).collect()
+    };
+    let named = |values: [f64; 3]| {
+        ["forward/0", "forward/1", "reverse/0"].into_iter().map(String::from).zip(values).collect::<Vec<_>>()
+    };
+    assert_eq!(last("window_packets"), named([10.0, 11.0, 12.0]));
+    assert_eq!(last("flow_throughput_bps"), named([0.0, 4000.0, 0.0]));
+    let rtts = last("flow_rtt_ms");
+    assert!(rtts[1].1 == 70.0 && rtts[0].1.is_nan() && rtts[2].1.is_nan(), "{rtts:?}");
 }
 
 #[test]
@@ -69,7 +93,8 @@ fn a_series_has_a_row_per_sample_and_units_in_its_columns() {
     for (column, name) in table.columns.iter().enumerate() {
         assert!(COLUMNS.iter().any(|one| one.name == table.quantity(column)), "{name}");
     }
-    let of_what_changes = ["capacity_bps", "delay_ms"];
+    // Flows one by one are of `Followed::Every`.
+    let of_what_changes = ["capacity_bps", "delay_ms", "flow_rtt_ms", "flow_throughput_bps"];
     for column in COLUMNS {
         assert_eq!(
             table.columns_of(column.name).is_empty(),
