@@ -65,14 +65,14 @@ impl Roll {
             stop: stop.map(|stop| stop.trim().parse()).transpose().map_err(|_| wrong())?,
             size: size.map(|size| size.trim().parse()).transpose().map_err(|_| wrong())?,
         };
-        let times = [Some(entry.start), entry.stop].into_iter().flatten().all(|time| TIMES.contains(&time));
-        match times && entry.size.is_none_or(|size| SIZES.contains(&size)) {
-            true => entry.checked(),
-            false => {
-                let (times, sizes) = (Span::describe(&TIMES), Bytes::describe(&SIZES));
-                Err(format!("{raw} is outside the allowed range: times {times}, sizes {sizes}"))
-            }
+        let told = [Some(entry.start), entry.stop];
+        let allowed = told.into_iter().flatten().all(|time| TIMES.contains(&time))
+            && entry.size.is_none_or(|bytes| SIZES.contains(&bytes));
+        if allowed {
+            return entry.checked();
         }
+        let (range, sizes) = (Span::describe(&TIMES), Bytes::describe(&SIZES));
+        Err(format!("{raw} is outside the allowed range: times {range}, sizes {sizes}"))
     }
 }
 
