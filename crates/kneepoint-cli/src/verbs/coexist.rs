@@ -197,7 +197,11 @@ fn conduct(
 /// What encounters say, as a document, JSON and a table.
 pub fn report(all: &Coexistence, manifest: &Manifest) -> Answer {
     let tables = vec![answer::named("coexistence", coexistence::records(all))];
-    Answer::whole(coexistence::document(all, manifest), json::render(&coexistence::json(all, manifest)), tables)
+    Answer::whole(
+        coexistence::document(all, manifest),
+        json::render(&coexistence::json(all, manifest)),
+        tables,
+    )
 }
 
 /// The arguments with everything that they leave open.

@@ -86,7 +86,7 @@ fn an_option_takes_the_place_of_the_field_of_a_scenario() {
         let all = json(&knee(here.path(), &[&["run", "my.toml", "--json"], arguments].concat()));
         all["schemes"].as_array().unwrap().clone()
     };
-    let goodput = |rows: &[Value]| rows[0]["flow_goodput_bps"]["mean"].as_f64().unwrap();
+    let goodput = |all: &[Value]| all[0]["flow_goodput_bps"]["mean"].as_f64().unwrap();
     let slow = goodput(&rows(&["--rate", "2mbit"]));
     assert!(slow < 1.3e6, "two flows share 2 Mbit/s: {slow}");
     let lossy = goodput(&rows(&["--loss", "5%"]));

@@ -336,7 +336,14 @@ mod tests {
         assert_eq!(message.len(), 16 + 12 + 8 + 8 + 12);
         assert_eq!(message[..4], 56u32.to_ne_bytes());
         let found: Vec<_> = attributes(&message[28..]).collect();
-        assert_eq!(found, [(1, &[10, 2, 0, 1][..]), (4, &7u32.to_ne_bytes()[..]), (8, &attribute(ROUTE_MTU, &1500u32.to_ne_bytes())[..])]);
+        assert_eq!(
+            found,
+            [
+                (1, &[10, 2, 0, 1][..]),
+                (4, &7u32.to_ne_bytes()[..]),
+                (8, &attribute(ROUTE_MTU, &1500u32.to_ne_bytes())[..])
+            ]
+        );
         assert_eq!(attribute(1, b"veth\0").len(), 12);
     }
 

@@ -19,8 +19,8 @@ pub fn run() -> Result<bool, String> {
     let count = |case: &&Benchmark| instructions::per_packet(&program, case.name, case.counted);
     let counts = cases.par_iter().with_max_len(1).map(count).collect::<Result<Vec<f64>, String>>()?;
     println!("| case | instructions | of {PLAIN} | |\n|---|---:|---:|---|");
-    for (case, count) in cases.iter().zip(&counts) {
-        println!("| {} | {count:.0} | {:.2} | {} |", case.name, count / counts[0], case.about);
+    for (case, own) in cases.iter().zip(&counts) {
+        println!("| {} | {own:.0} | {:.2} | {} |", case.name, own / counts[0], case.about);
     }
-    Ok(counts.iter().all(|count| *count <= MOST * counts[0]))
+    Ok(counts.iter().all(|own| *own <= MOST * counts[0]))
 }

@@ -37,7 +37,8 @@ fn every_flow_can_have_its_window_its_round_trip_and_its_rate() {
     let packet = &Packet::data(1, 0, 1040, Flags::default(), Time::ZERO);
     series.on(secs(2), &Event::Delivered { packet, payload: Bytes(1000) });
     let rtt = Some(Span::from_millis(70));
-    series.on(secs(2), &Event::Acked { flow: FlowId(1), rtt, acked: 1, newly: 1 });
+    series
+        .on(secs(2), &Event::Acked { flow: FlowId(1), acked: Bytes(1000), rtt, window: 11.0, one_way: None });
     series.on(secs(3), &Event::Sample { view: &Still });
     let table = series.table();
     let last = |quantity: &str| -> Vec<(String, f64)> {
