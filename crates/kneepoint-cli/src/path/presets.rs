@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Paths by name: properties of access links as they were measured. Every option overrides its own.
+//! Paths by name: properties of access links, where a source is named as it measured them. Every option overrides its own.
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
 
@@ -21,7 +21,7 @@ const UP: Option<Way> = Some(Way::Up);
 pub const PRESETS: &[Preset] = &[
     Preset {
         name: "leo",
-        about: "A satellite in a low orbit: 50 ms, 150 and 15 Mbit/s, and another satellite every 15 s (Michel et al., IMC 2022; Huston, APNIC 2024).",
+        about: "A satellite in a low orbit: 50 ms, 150 Mbit/s, another satellite every 15 s (Huston, APNIC 2024); 15 Mbit/s up, jitter and outages are assumed.",
         properties: &[
             (None, "rate", "150mbit"),
             (UP, "rate", "15mbit"),
@@ -43,7 +43,7 @@ pub const PRESETS: &[Preset] = &[
     },
     Preset {
         name: "cable",
-        about: "Cable at 1:20: 200 and 10 Mbit/s, 20 ms, and a grant to send every 2 ms (DOCSIS 3.1).",
+        about: "Cable at 1:20, an example: 200 and 10 Mbit/s, 20 ms, and a grant to send every 2 ms.",
         properties: &[
             (None, "rate", "200mbit"),
             (UP, "rate", "10mbit"),
