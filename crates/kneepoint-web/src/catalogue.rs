@@ -26,14 +26,16 @@ pub fn all() -> Value {
 fn algorithms(registry: &[Entry], family: Of) -> Vec<Value> {
     let named = PRESETS.iter().filter(|preset| preset.family == family).map(|preset| {
         let entry = registry.iter().find(|entry| entry.name == preset.of);
+        let header = entry.map(Entry::header).unwrap_or_default();
         json!({
             "name": preset.name,
             "summary": preset.about,
-            "header": format!("{}\n\nStands for {}.", preset.about, preset.meaning()),
+            "header": format!("{}\n\nStands for {}.\n\n{header}", preset.about, preset.meaning()),
             "fields": entry.map_or_else(Vec::new, |entry| fields(entry.fields)),
         })
     });
-    let known = |entry: &&Entry| !PRESETS.iter().any(|preset| preset.family == family && preset.name == entry.name);
+    let known =
+        |entry: &&Entry| !PRESETS.iter().any(|preset| preset.family == family && preset.name == entry.name);
     named.chain(registry.iter().filter(known).map(algorithm)).collect()
 }
 

@@ -4,7 +4,10 @@
 //!
 //! Nothing here reads memory by an address: it tells JavaScript where memory is.
 
-#![allow(unsafe_code, reason = "the compiler cannot see whether a name that it does not change is another's, too")]
+#![allow(
+    unsafe_code,
+    reason = "the compiler cannot see whether a name that it does not change is another's, too"
+)]
 
 use std::cell::RefCell;
 

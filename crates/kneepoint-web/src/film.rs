@@ -7,6 +7,7 @@
 mod columns;
 mod way;
 
+use kneepoint::packet::Flags;
 use kneepoint::spec::{Roster, Valid};
 use kneepoint::trace::{Event, FlowId, Observer, Passage};
 use kneepoint::units::{Bytes, Span, Time};
@@ -63,7 +64,8 @@ impl Film {
             bytes: vec![0.0; intervals + 1],
             rtt: vec![(0.0, 0.0); intervals + 1],
         });
-        let listed = roster.fixed().iter().enumerate().filter(|(_, slot)| valid.groups()[slot.group].cc.is_some());
+        let listed =
+            roster.fixed().iter().enumerate().filter(|(_, slot)| valid.groups()[slot.group].cc.is_some());
         let listed: Vec<(usize, usize, usize)> =
             listed.map(|(flow, slot)| (flow, slot.group, slot.index)).collect();
         let mut place_of = vec![None; roster.fixed().len()];
@@ -141,7 +143,11 @@ impl Observer for Film {
             Event::Service { link, packet, .. } if link == self.way.link() => {
                 self.way.left((at, self.place(at)), packet);
             }
-            Event::Delivered { packet, payload } if payload.0 > 0 => self.delivered(at, packet.flow, payload),
+            // Datagrams are counted whole.
+            Event::Delivered { packet, payload } => match packet.flags.has(Flags::DATAGRAM) {
+                true => self.delivered(at, packet.flow, packet.bytes()),
+                false => self.delivered(at, packet.flow, payload),
+            },
             Event::Acked { flow, rtt, window, .. } => self.acked(at, flow, rtt, window),
             Event::Started { flow, group } => self.started(flow, group),
             _ => {}
@@ -197,8 +203,12 @@ mod tests {
         let goodput = film.numbers("goodput_mbps", "long");
         let mean = goodput[100..].iter().sum::<f32>() / 100.0;
         assert!((4.0..5.0).contains(&mean), "{mean}");
-        let flows: Vec<&str> =
-            film.columns.iter().filter(|one| one.quantity == "window_packets").map(|one| one.subject.as_str()).collect();
+        let flows: Vec<&str> = film
+            .columns
+            .iter()
+            .filter(|one| one.quantity == "window_packets")
+            .map(|one| one.subject.as_str())
+            .collect();
         assert_eq!(flows, ["long/0", "long/1"]);
     }
 }

@@ -94,6 +94,9 @@ mod tests {
         let (trace, _) = read(b"4\n9\n13\n18\n1000\n");
         assert!(matches!(&trace, Given::Trace { form: "mahimahi", .. }), "{trace:?}");
         let (unknown, _) = read(b"\x89PNG");
-        assert!(matches!(&unknown, Given::Unknown { message } if message.starts_with("neither")), "{unknown:?}");
+        assert!(
+            matches!(&unknown, Given::Unknown { message } if message.starts_with("neither")),
+            "{unknown:?}"
+        );
     }
 }

@@ -46,7 +46,9 @@ presets! {
         "pert-figure-7",
         "pert-figure-8",
         "pert-figure-11",
+        "adaptive-pert",
         "ratcp-figure-4",
         "pisa-web",
+        "live-video",
     }
 }

@@ -136,8 +136,8 @@ mod tests {
     #[test]
     fn a_problem_has_its_line_and_column_in_the_text_or_in_the_field() {
         let wrong = TEXT.replace("'10mbit'", "'fast'");
-        let found = asked(&wrong, &[]).check().unwrap_err();
-        assert_eq!((found[0].line, found[0].column, found[0].set), (3, 8, None));
+        let in_text = asked(&wrong, &[]).check().unwrap_err();
+        assert_eq!((in_text[0].line, in_text[0].column, in_text[0].set), (3, 8, None));
         let found = asked(TEXT, &["run.duration=9s", "topology.rate=fast"]).check().unwrap_err();
         assert_eq!((found[0].line, found[0].column, found[0].set), (1, 15, Some(1)));
         assert!(found[0].message.contains("`fast`"), "{}", found[0].message);

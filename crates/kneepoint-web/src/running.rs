@@ -43,7 +43,8 @@ pub struct Answer {
 
 /// The hash of rows, the same on every machine.
 pub fn hashed(rows: &[Row]) -> String {
-    let written: Vec<String> = rows.iter().map(|row| serde_json::to_string(row).unwrap_or_default()).collect();
+    let written: Vec<String> =
+        rows.iter().map(|row| serde_json::to_string(row).unwrap_or_default()).collect();
     hash::of(written.iter().map(String::as_str))
 }
 

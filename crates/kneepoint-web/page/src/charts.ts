@@ -3,7 +3,7 @@
 // run; the cursor lies on a canvas of its own above it.
 
 import type { Curve, Film } from "./film.ts";
-import { colourOf, colours, roundStep, sharp, short } from "./paint.ts";
+import { colourOf, colours, roundStep, roundTop, sharp, short } from "./paint.ts";
 
 export interface Panel {
   quantity: string;
@@ -41,8 +41,7 @@ export function scalesOf(films: Film[]): Scales {
   };
   return PANELS.map((panel) => {
     const most = Math.max(0, ...films.map((film) => greatest(curvesOf(film, panel))));
-    const step = roundStep(Math.max(most, 1e-6), 5);
-    return Math.max(2 * step, Math.ceil((1.04 * most) / step / 2) * step * 2);
+    return roundTop(1.04 * most);
   });
 }
 
@@ -113,7 +112,7 @@ function frame(pen: CanvasRenderingContext2D, layout: Layout, panel: number, mos
 }
 
 function timeAxis(pen: CanvasRenderingContext2D, layout: Layout, duration: number, height: number): void {
-  const step = roundStep(duration, Math.max(2, (layout.right - layout.left) / 70));
+  const step = roundStep(duration, Math.max(2, (layout.right - layout.left) / 48));
   pen.fillStyle = colours().muted;
   pen.textBaseline = "alphabetic";
   for (let at = 0; at <= duration + 1e-9; at += step) {
@@ -161,6 +160,8 @@ export class Charts {
   readonly #above: HTMLCanvasElement;
   #film: Film | undefined;
   #scales: Scales = [];
+  /** What the picture depends on besides the run. */
+  #drawn = "";
 
   constructor(still: HTMLCanvasElement, above: HTMLCanvasElement, onpick: (at: number) => void) {
     [this.#still, this.#above] = [still, above];
@@ -173,9 +174,11 @@ export class Charts {
     above.addEventListener("pointermove", pick);
   }
 
-  /** Draws a run. */
+  /** Draws a run, unless that picture is there already. */
   show(film: Film, scales: Scales): void {
-    [this.#film, this.#scales] = [film, scales];
+    const drawn = [...scales, this.#still.clientWidth, devicePixelRatio, colours().paper].join(" ");
+    if (film === this.#film && drawn === this.#drawn) return;
+    [this.#film, this.#scales, this.#drawn] = [film, scales, drawn];
     const { pen, width, height } = sharp(this.#still);
     const layout = new Layout(width, height);
     PANELS.forEach((panel, place) => {

@@ -74,18 +74,20 @@ function buffers(text: unknown): Knob[] {
 
 function counts(tree: Tree): Knob[] {
   const kinds = [
-    ["flows", "count", "flows"],
-    ["web", "sessions", "sessions"],
-    ["vod", "count", "viewers"],
+    ["flows", "count", "flow"],
+    ["web", "sessions", "session"],
+    ["vod", "count", "viewer"],
+    ["video", "count", "stream"],
   ] as const;
   return kinds.flatMap(([section, field, noun]) =>
     groupsOf(tree, section).map((group): Knob => {
       const name = String(group["name"] ?? section);
       const several = kinds.reduce((sum, [other]) => sum + groupsOf(tree, other).length, 0) > 1;
       const written = (value: number): string => String(Math.max(1, Math.round(value)));
-      const label = several ? `${name[0]?.toUpperCase()}${name.slice(1)}` : "Flows";
+      const label = several ? name : "Flows";
+      const shown = (count: number): string => `${written(count)} ${noun}${Math.round(count) > 1 ? "s" : ""}`;
       const value = Number(group[field] ?? 1);
-      return { label, path: `${section}.${name}.${field}`, value, least: 1, most: 1000, written, shown: (count) => `${written(count)} ${noun}`, whole: true };
+      return { label, path: `${section}.${name}.${field}`, value, least: 1, most: 1000, written, shown, whole: true };
     }),
   );
 }

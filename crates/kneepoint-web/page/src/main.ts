@@ -86,7 +86,7 @@ async function take(file: File): Promise<void> {
     await studio.load({ ...studio.state, set: { ...studio.state.set, capacity, "topology.rate": given.mean } });
   } else {
     const { connection, connections, packets, losses, lasted_s, samples } = given;
-    said.textContent = `${file.name}: ${connection}, the greatest of ${connections} connections: ${packets} packets in ${lasted_s.toFixed(1)} s, ${losses} lost.`;
+    said.textContent = `${file.name}: ${connection}${connections > 1 ? `, the greatest of ${connections} connections` : ""}: ${packets} packets in ${lasted_s.toFixed(1)} s, ${losses} lost.`;
     const every = Math.max(1, Math.ceil(samples / 1500));
     const points = (from: number): [number, number][] =>
       Array.from({ length: Math.floor(samples / every) }, (_, place) => [numbers[place * every] as number, numbers[from + place * every] as number]);

@@ -59,20 +59,20 @@ export class Network {
     const colour = (packet: number): string => colourOf(film.groups, film.group[packet] as number, film.flow[packet] as number);
     const sight = film.sight(at, memory);
     const [head, foot] = [Math.round(width * ROUTER), height - 26];
-    const room = head - 16;
+    const room = head - 10;
     const { size, rows } = cell(room, longest);
     const columns = Math.floor(room / size);
 
     pen.fillStyle = track;
-    pen.fillRect(8, TOP, room + 4, foot - TOP);
+    pen.fillRect(0, TOP, room + 6, foot - TOP);
     pen.fillStyle = muted;
     pen.textBaseline = "alphabetic";
     pen.textAlign = "left";
     const kept = at <= film.answer.film.kept_until_s + 0.1;
     const length = Math.round(film.queue.values[film.place(at)] ?? 0);
-    pen.fillText(`queue ${kept ? sight.waiting.length : length}`, 8, TOP - 8);
+    pen.fillText(`${kept ? sight.waiting.length : length} in the queue`, 0, TOP - 8);
     pen.textAlign = "right";
-    pen.fillText(film.answer.film.link, width - 8, TOP - 8);
+    pen.fillText(film.answer.film.link, width - 6, TOP - 8);
 
     // The head of the queue is at the router; a column fills from below.
     const boxes = new Boxes();
@@ -86,7 +86,9 @@ export class Network {
       boxes.add(packet === undefined ? muted : colour(packet), x, y);
       if (packet !== undefined && film.fate[packet] === 1) marked.push([x, y]);
     }
-    boxes.draw(pen, Math.max(1, size - 1), Math.max(1, size - 1));
+    // A gap between boxes of a few pixels would be half of the picture.
+    const side = size > 3 ? size - 1 : size;
+    boxes.draw(pen, side, side);
     pen.strokeStyle = ink;
     pen.lineWidth = 1;
     if (size > 3) for (const [x, y] of marked) pen.strokeRect(x + 0.5, y + 0.5, size - 2, size - 2);
@@ -132,10 +134,10 @@ export class Network {
     const [dropped, marks] = [sight.dropped.length, marked.length];
     if (dropped > 0) {
       pen.fillStyle = ink;
-      pen.fillText(`${dropped} dropped`, width - 8, height - 8);
+      pen.fillText(`${dropped} dropped`, width - 6, height - 8);
     } else if (marks > 0) {
       pen.fillStyle = series[4] as string;
-      pen.fillText(`${marks} marked`, width - 8, height - 8);
+      pen.fillText(`${marks} marked`, width - 6, height - 8);
     }
   }
 }

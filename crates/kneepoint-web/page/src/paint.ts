@@ -57,6 +57,14 @@ export function roundStep(range: number, steps: number): number {
   return power * (digit <= 1 ? 1 : digit <= 2 ? 2 : digit <= 5 ? 5 : 10);
 }
 
+const TOPS = [1, 1.2, 1.6, 2, 2.4, 3, 4, 5, 6, 8, 10];
+
+/** The least round number that is not below a value. */
+export function roundTop(value: number): number {
+  const power = 10 ** Math.floor(Math.log10(Math.max(value, 1e-6)));
+  return power * (TOPS.find((top) => top * power >= value) ?? 10);
+}
+
 /** A number to three digits, without zeros that say nothing. */
 export function short(value: number): string {
   if (!Number.isFinite(value)) return "–";

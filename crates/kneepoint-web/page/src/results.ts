@@ -17,7 +17,8 @@ function difference(first: number | null | undefined, own: number | null | undef
   if (first === null || first === undefined || own === null || own === undefined || first === own) return "";
   if (first === 0 || own === 0) return "";
   const ratio = own / first;
-  if (ratio >= 3 || ratio <= 1 / 3) return `× ${short(ratio)}`;
+  const factor = Math.max(ratio, 1 / ratio);
+  if (factor >= 3) return `${ratio > 1 ? "×" : "÷"} ${factor > 1000 ? "> 1000" : short(factor)}`;
   const percent = 100 * (ratio - 1);
   const digits = Math.abs(percent) >= 10 ? 0 : 1;
   const text = Math.abs(percent).toFixed(digits);
@@ -48,10 +49,10 @@ function section(title: string | undefined, metrics: Metric[], films: Film[], co
         const small = apart ? make("small", { class: judged(metric, first, own) }, apart) : undefined;
         return make("td", {}, shown(metric, own), small);
       });
-      return make("tr", {}, make("th", { scope: "row" }, metric.title), make("td", { class: "unit" }, metric.unit), ...cells);
+      return make("tr", {}, make("th", { scope: "row" }, metric.title, metric.unit ? make("span", { class: "unit" }, ` ${metric.unit}`) : undefined), ...cells);
     });
   if (lines.length === 0 || title === undefined) return lines;
-  const heading = make("th", { scope: "rowgroup", colspan: columns + 2 }, title);
+  const heading = make("th", { scope: "rowgroup", colspan: columns + 1 }, title);
   return [make("tr", { class: "group" }, heading), ...lines];
 }
 
@@ -66,7 +67,7 @@ export function results(films: Film[], labels: string[], catalogue: Catalogue): 
     "table",
     {},
     make("caption", { class: "unseen" }, "Results of each scheme, with its difference to the first"),
-    make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "Metric"), make("th", { scope: "col", class: "unit" }, "Unit"), ...labels.map((label) => make("th", { scope: "col" }, label)))),
+    make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "Metric"), ...labels.map((label) => make("th", { scope: "col" }, label)))),
     make("tbody", {}, ...section(undefined, catalogue.metrics.run, films, labels.length, new Set()), ...sections),
   );
 }

@@ -79,9 +79,21 @@ function explanation({ header }: Algorithm): HTMLElement[] {
 export class Head {
   readonly element = make("div", { class: "head" });
   readonly #open = new Set<string>();
+  #shown = "";
 
   /** Shows the value of an axis; `onchange` has the new one. */
   show(axis: Axis | undefined, place: number, label: string, catalogue: Catalogue | undefined, onchange: (value: string) => void): void {
+    const shown = JSON.stringify([axis, place, label, catalogue !== undefined]);
+    if (shown === this.#shown) return;
+    this.#shown = shown;
+    const controls = (): HTMLElement[] => [...this.element.querySelectorAll<HTMLElement>("select, input, summary")];
+    const focused = controls().indexOf(document.activeElement as HTMLElement);
+    this.#fill(axis, place, label, catalogue, onchange);
+    // A reader who changed it stays where they are.
+    if (focused >= 0) controls()[focused]?.focus();
+  }
+
+  #fill(axis: Axis | undefined, place: number, label: string, catalogue: Catalogue | undefined, onchange: (value: string) => void): void {
     const families = axis ? parts(axis.path) : [];
     const value = axis?.values[place];
     const title = make("h2", {}, label);
@@ -110,7 +122,7 @@ export class Head {
   }
 
   #panel(noun: string, known: Algorithm, chosen: Chosen, onset: (chosen: Chosen) => void): HTMLElement {
-    const fill = (panel: HTMLElement): void => {
+    const unfold = (panel: HTMLElement): void => {
       const fields = known.fields.map((field) => {
         const own = chosen.settings.find(([name]) => name === field.name)?.[1] ?? "";
         return parameter(field, own, (value) => {
@@ -133,14 +145,14 @@ export class Head {
         ontoggle: () => {
           if (details.open) this.#open.add(noun);
           else this.#open.delete(noun);
-          if (details.open && body.childElementCount === 0) fill(body);
+          if (details.open && body.childElementCount === 0) unfold(body);
         },
       },
       make("summary", {}, `${noun}: parameters${set}`),
       make("p", { class: "about" }, known.summary),
       body,
     );
-    if (details.open) fill(body);
+    if (details.open) unfold(body);
     return details;
   }
 }

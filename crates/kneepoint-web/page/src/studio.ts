@@ -17,6 +17,8 @@ const MOST_COLUMNS = 4;
 const INSTANTS = 1000;
 const FOLLOWED = 8;
 const PACKETS = 150_000;
+/** The instant that is shown first: at the beginning nothing is to be seen. */
+const IN_THE_MIDDLE = 0.4;
 
 export class Studio {
   readonly clerk = new Clerk();
@@ -60,11 +62,11 @@ export class Studio {
 
   /** Begins with another state. */
   async load(state: State): Promise<void> {
-    const at = state.at ?? this.player.at;
+    const at = state.at;
     this.player.pause();
     this.state = state;
     await this.#check(true);
-    this.player.seek(at);
+    this.player.seek(at ?? IN_THE_MIDDLE * (this.checked?.cases[0]?.duration_s ?? 0));
   }
 
   /** Sets a field from outside, as the sliders do. */

@@ -23,6 +23,7 @@ const FIRST_STEP = 1 / 40;
 
 const send = (told: Told, transfer: Transferable[] = []): void => postMessage(told, { transfer });
 
+let module: WebAssembly.Module;
 let engine: Promise<Engine>;
 let wanted = 0;
 
@@ -56,10 +57,22 @@ async function run(engine: Engine, id: number, question: Question, duration: num
   send({ id, result: answer, numbers, took: performance.now() - began }, [numbers.buffer]);
 }
 
+function prepare(): void {
+  engine = WebAssembly.instantiate(module).then((instance) => new Engine(instance));
+}
+
+/** An engine that failed is not asked again: the next question has a new one. */
+function failed(id: number, error: unknown): void {
+  prepare();
+  const message = `the engine gave up: ${String(error)}`;
+  const help = "most often for want of memory: take fewer flows, a shorter run or smaller windows";
+  send({ id, result: { problems: [{ line: 1, column: 1, set: null, message, help }] } satisfies Problems });
+}
+
 async function act(ask: Ask): Promise<void> {
   if (ask.what === "module") {
-    engine = WebAssembly.instantiate(ask.module).then((instance) => new Engine(instance));
-    return;
+    module = ask.module;
+    return prepare();
   }
   if (ask.what === "run") wanted = ask.id;
   const ready = await engine;
@@ -80,4 +93,7 @@ async function act(ask: Ask): Promise<void> {
   }
 }
 
-onmessage = (event: MessageEvent<Ask>) => void act(event.data);
+onmessage = (event: MessageEvent<Ask>) => {
+  const ask = event.data;
+  act(ask).catch((error: unknown) => ask.what !== "module" && failed(ask.id, error));
+};

@@ -166,7 +166,14 @@ async function keyboard() {
   await page.locator("#knob-topology\\.rate").focus();
   await page.keyboard.press("ArrowRight");
   await page.waitForFunction((before) => [...document.querySelectorAll("article")].map((one) => one.dataset.hash).join(" ") !== before, before);
+  const chooser = page.getByLabel("Controller of scheme 1");
+  await chooser.focus();
+  await page.keyboard.press("ArrowDown");
+  await settled(page);
+  await page.waitForTimeout(300);
+  if (!(await chooser.evaluate((one) => one === document.activeElement))) fault("a choice by keyboard loses the focus");
   await page.evaluate(() => document.activeElement.blur());
+  await page.keyboard.press("Home");
   await page.keyboard.press(" ");
   await page.waitForFunction(() => Number(document.querySelector("#time").value) > 0);
   await page.keyboard.press(" ");

@@ -50,13 +50,22 @@ impl Columns {
         found.map_or(&[], |column| &self.all[column.from..column.from + column.count])
     }
 
-    fn push(&mut self, quantity: &'static str, subject: &str, group: Option<usize>, numbers: impl Iterator<Item = f32>) {
+    fn push(
+        &mut self,
+        quantity: &'static str,
+        subject: &str,
+        group: Option<usize>,
+        numbers: impl Iterator<Item = f32>,
+    ) {
         let from = self.all.len();
         self.all.extend(numbers);
         let count = self.all.len() - from;
         self.columns.push(Column { quantity, subject: subject.into(), group, from, count });
     }
 }
+
+/// A number of a packet.
+type OfPacket = fn(&Passed) -> f32;
 
 /// A running sum.
 fn sums(steps: &[f32]) -> impl Iterator<Item = f32> {
@@ -97,14 +106,14 @@ impl Film {
         film.push("drops", link, None, way.drops[..count].iter().copied());
         film.push("marks", link, None, way.marks[..count].iter().copied());
         for (place, Group { name, bytes, rtt }) in self.groups.iter().enumerate() {
-            let mbps = |bytes: &f32| f64::from(*bytes) * 8e-6 / interval_s;
-            film.push("goodput_mbps", name, Some(place), bytes[..count].iter().map(|bytes| mbps(bytes) as f32));
+            let mbps = |sum: &f32| (f64::from(*sum) * 8e-6 / interval_s) as f32;
+            film.push("goodput_mbps", name, Some(place), bytes[..count].iter().map(mbps));
             film.push("rtt_ms", name, Some(place), rtt[..count].iter().map(|(sum, samples)| sum / samples));
         }
         for Followed { name, group, window } in &self.followed {
             film.push("window_packets", name, Some(*group), held(&window[..count]));
         }
-        let of_packets: [(&str, fn(&Passed) -> f32); 5] = [
+        let of_packets: [(&str, OfPacket); 5] = [
             ("arrived_s", |one| one.arrived_s),
             ("left_s", |one| one.left_s),
             ("flow", |one| one.flow),
