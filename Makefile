@@ -22,7 +22,7 @@ MISSING = $(shell [ "$$(uname)" = Linux ] || echo Linux; command -v clang > /dev
   pkg-config --exists libelf zlib 2> /dev/null || echo libelf-dev zlib1g-dev pkg-config)
 BPF = $(if $(MISSING),,--features kneepoint-cli/bpf)
 
-.PHONY: test-quic wheel test-python test-notebooks test-pages help run build install test check fmt reproduce web characterize bench memory dist portable dist-check ratchet validate fuzz torture wasm docs clean cargo tools linux run-live run-live-all run-live-video validate-linux validate-linux-virtual validate-uml validate-streams readings stress-kernel test-kernels
+.PHONY: studio test-studio test-quic wheel test-python test-notebooks test-pages help run build install test check fmt reproduce web characterize bench memory dist portable dist-check ratchet validate fuzz torture wasm docs clean cargo tools linux run-live run-live-all run-live-video validate-linux validate-linux-virtual validate-uml validate-streams readings stress-kernel test-kernels
 
 help: ## list the targets
 	@echo "make TARGET, where TARGET is one of"
@@ -42,6 +42,7 @@ test: cargo tools ## tests, lints, formatting and instruction counts; must pass 
 	$(CARGO) clippy --workspace --all-targets --locked $(BPF) -- -D warnings
 	$(CARGO) test --workspace --locked $(BPF)
 	@$(MAKE) --no-print-directory test-python
+	@$(MAKE) --no-print-directory test-studio
 	@$(MAKE) --no-print-directory ratchet
 	@echo "make test: everything passed"
 
@@ -73,6 +74,12 @@ test-quic: cargo ## controllers in the QUIC stacks quinn, noq and s2n-quic, and 
 
 test-pages: $(BUILD) ## the reports of every verb in Chromium: at three widths, by day and by night, by keyboard, on paper (ARGS="--shots DIR")
 	KNEE=$(KNEE) OUT=$(OUT) scripts/pages.sh $(ARGS)
+
+studio: cargo ## the laboratory as one HTML file that simulates while sliders are dragged: out/studio/index.html
+	CARGO="$(CARGO)" OUT=$(OUT) scripts/studio.sh build
+
+test-studio: cargo ## the studio in Chromium, and its rows beside native ones, where Node.js, npm and Chromium are present
+	CARGO="$(CARGO)" OUT=$(OUT) scripts/studio.sh test
 
 reproduce: $(BUILD) ## the publications at full length, and their pages in docs/ (ARGS="pert.fig6" selects, and writes no page)
 ifneq ($(ARGS),)

@@ -76,6 +76,7 @@ verbs! {
     explain,
     init,
     check,
+    studio,
     #[cfg(target_os = "linux")] emulate,
     #[cfg(target_os = "linux")] live,
     #[cfg(target_os = "linux")] replay,

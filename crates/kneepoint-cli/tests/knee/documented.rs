@@ -263,6 +263,8 @@ fn names_scenarios_and_this_machine_have_the_keys_that_are_defined() {
     assert_defined(document("Names"), &[run("list queues")]);
     assert_defined(document("Explanations"), &[run("explain tcp"), run("explain red")]);
     assert_defined(document("Example"), &[run("init -"), run("init my.toml")]);
+    write(here.path(), &[("page.html", "<body><!-- own --></body>")]);
+    assert_defined(document("Studio"), &[run("studio my.toml --page page.html --out my.html")]);
     assert_defined(document("Manual pages"), &[run("man"), run("man --out man")]);
     assert_defined(document("This machine"), &[run("doctor")]);
     write(here.path(), &[("bad.toml", "[run]\nduration = 3\n")]);

@@ -297,6 +297,15 @@ pub(super) const ALL: &[Output] = &[
         ],
     },
     Output {
+        name: "Studio",
+        from: &["knee studio --json"],
+        about: "",
+        parts: &[
+            Key("page", "The file that was written; null where the page is served."),
+            Key("address", "Where browsers of this machine find the page; null with `--out`."),
+        ],
+    },
+    Output {
         name: "Example",
         from: &["knee init --json"],
         about: "",

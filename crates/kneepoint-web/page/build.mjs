@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// Makes the studio one file: page, style, script, worker and the engine, deflated, in base64. Nothing is fetched when it is opened.
+//
+//     node build.mjs ENGINE.wasm PAGE.html
+//
+// Presets are asked of the engine; colours are those of the laboratory's charts.
+
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { gzipSync } from "node:zlib";
+
+import { build } from "esbuild";
+
+const [wasm, page] = process.argv.slice(2);
+const here = import.meta.dirname;
+const read = (...path) => readFileSync(join(here, ...path), "utf8");
+
+/** A script with everything that it imports. */
+async function bundled(name, define = {}) {
+  const { outputFiles } = await build({
+    entryPoints: [join(here, "src", name)],
+    bundle: true,
+    write: false,
+    minify: true,
+    format: "esm",
+    target: "es2023",
+    legalComments: "none",
+    define,
+  });
+  return outputFiles[0].text;
+}
+
+/** The variables of the palette, by day and by night. */
+function palette() {
+  const source = read("..", "..", "kneepoint", "src", "chart", "palette.rs");
+  const colours = [...source.matchAll(/^ {4}\("(\w+)", "(#\w+)", "(#\w+)"\),$/gm)];
+  if (colours.length < 13) throw new Error("palette.rs has another form than this script reads");
+  const variables = (shade) => colours.map((colour) => `--${colour[1]}: ${colour[shade]};`).join(" ");
+  return `:root { ${variables(2)} }\n@media (prefers-color-scheme: dark) { :root { ${variables(3)} } }\n`;
+}
+
+/** The presets that the engine has. */
+async function presets(bytes) {
+  const { instance } = await WebAssembly.instantiate(bytes, {});
+  const engine = instance.exports;
+  engine.knee_presets();
+  const answer = new Uint8Array(engine.memory.buffer, engine.knee_answer(), engine.knee_answer_length());
+  return JSON.parse(new TextDecoder().decode(answer));
+}
+
+const bytes = readFileSync(wasm);
+const worker = await bundled("worker.ts");
+const script = await bundled("main.ts", {
+  WORKER: JSON.stringify(worker),
+  PRESETS: JSON.stringify(await presets(bytes)),
+  MODULE: JSON.stringify(gzipSync(bytes, { level: 9 }).toString("base64")),
+});
+
+const whole = read("index.html")
+  .replace("/* style */", () => palette() + read("style.css"))
+  .replace("/* script */", () => script.replaceAll("</script", "<\\/script"));
+mkdirSync(dirname(page), { recursive: true });
+writeFileSync(page, whole);
+const size = (count) => `${(count / 1e6).toFixed(2)} MB`;
+console.log(`${page}: ${size(whole.length)}, with gzip ${size(gzipSync(whole, { level: 9 }).length)}; the engine ${size(bytes.length)}`);

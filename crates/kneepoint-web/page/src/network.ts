@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// The bottleneck at an instant: packets that wait in its queue, those on their way, drops and marks, each in the colour of its flow.
+
+import type { Film } from "./film.ts";
+import { colourOf, colours, sharp } from "./paint.ts";
+
+/** The part of the picture's width where the queue ends and the way begins. */
+const ROUTER = 0.62;
+const TOP = 24;
+const ROWS = 8;
+/** Of more drops at a time the first are drawn, and all are counted. */
+const CROSSES = 24;
+
+/** Boxes in few colours: each colour is set once. */
+class Boxes {
+  readonly #by = new Map<string, number[]>();
+
+  add(colour: string, x: number, y: number): void {
+    const places = this.#by.get(colour);
+    if (places) places.push(x, y);
+    else this.#by.set(colour, [x, y]);
+  }
+
+  draw(pen: CanvasRenderingContext2D, width: number, height: number): void {
+    for (const [colour, places] of this.#by) {
+      pen.fillStyle = colour;
+      for (let at = 0; at < places.length; at += 2) {
+        pen.fillRect(places[at] as number, places[at + 1] as number, width, height);
+      }
+    }
+  }
+}
+
+/** The size of the boxes, so that the longest queue of all schemes has room. */
+function cell(room: number, longest: number): { size: number; rows: number } {
+  for (const [size, rows] of [
+    [9, ROWS],
+    [7, 10],
+    [5, 14],
+    [3, 23],
+    [2, 34],
+  ] as const) {
+    if (Math.floor(room / size) * rows >= longest) return { size, rows };
+  }
+  return { size: 1, rows: 68 };
+}
+
+export class Network {
+  readonly #canvas: HTMLCanvasElement;
+
+  constructor(canvas: HTMLCanvasElement) {
+    this.#canvas = canvas;
+  }
+
+  /** Draws an instant; what was dropped in the last `memory` seconds is still seen. */
+  show(film: Film, at: number, longest: number, memory: number): void {
+    const { pen, width, height } = sharp(this.#canvas);
+    const { ink, muted, faint, track, paper, series } = colours();
+    const colour = (packet: number): string => colourOf(film.groups, film.group[packet] as number, film.flow[packet] as number);
+    const sight = film.sight(at, memory);
+    const [head, foot] = [Math.round(width * ROUTER), height - 26];
+    const room = head - 10;
+    const { size, rows } = cell(room, longest);
+    const columns = Math.floor(room / size);
+
+    pen.fillStyle = track;
+    pen.fillRect(0, TOP, room + 6, foot - TOP);
+    pen.fillStyle = muted;
+    pen.textBaseline = "alphabetic";
+    pen.textAlign = "left";
+    const kept = at <= film.answer.film.kept_until_s + 0.1;
+    const length = Math.round(film.queue.values[film.place(at)] ?? 0);
+    pen.fillText(`${kept ? sight.waiting.length : length} in the queue`, 0, TOP - 8);
+    pen.textAlign = "right";
+    pen.fillText(film.answer.film.link, width - 6, TOP - 8);
+
+    // The head of the queue is at the router; a column fills from below.
+    const boxes = new Boxes();
+    const marked: [number, number][] = [];
+    const waiting = sight.waiting;
+    const stands = kept ? waiting.length : length;
+    for (let place = 0; place < Math.min(stands, columns * rows); place++) {
+      const x = head - 6 - (Math.floor(place / rows) + 1) * size;
+      const y = foot - ((place % rows) + 1) * size;
+      const packet = waiting[place];
+      boxes.add(packet === undefined ? muted : colour(packet), x, y);
+      if (packet !== undefined && film.fate[packet] === 1) marked.push([x, y]);
+    }
+    // A gap between boxes of a few pixels would be half of the picture.
+    const side = size > 3 ? size - 1 : size;
+    boxes.draw(pen, side, side);
+    pen.strokeStyle = ink;
+    pen.lineWidth = 1;
+    if (size > 3) for (const [x, y] of marked) pen.strokeRect(x + 0.5, y + 0.5, size - 2, size - 2);
+
+    // The router, and the way behind it.
+    const middle = (TOP + foot) / 2;
+    pen.strokeStyle = faint;
+    pen.lineWidth = 10;
+    pen.lineCap = "round";
+    pen.beginPath();
+    pen.moveTo(head + 12, middle);
+    pen.lineTo(width - 14, middle);
+    pen.stroke();
+    pen.fillStyle = paper;
+    pen.strokeStyle = muted;
+    pen.lineWidth = 1.5;
+    pen.beginPath();
+    pen.roundRect(head - 4, TOP - 3, 8, foot - TOP + 6, 3);
+    pen.fill();
+    pen.stroke();
+    const flying = new Boxes();
+    for (const [packet, share] of sight.travelling) {
+      flying.add(colour(packet), head + 8 + share * (width - head - 24), middle - 3.5 + ((film.flow[packet] as number) % 3) * 2);
+    }
+    flying.draw(pen, 3, 3);
+
+    // What is dropped falls out of the queue and fades.
+    pen.lineWidth = 1.6;
+    for (const [packet, age] of sight.dropped.slice(0, CROSSES)) {
+      pen.globalAlpha = 1 - age;
+      pen.strokeStyle = colour(packet);
+      const x = head - 14 - ((packet * 7) % Math.max(8, room - 24));
+      const y = foot + 4 + age * 16;
+      pen.beginPath();
+      pen.moveTo(x - 3, y - 3);
+      pen.lineTo(x + 3, y + 3);
+      pen.moveTo(x + 3, y - 3);
+      pen.lineTo(x - 3, y + 3);
+      pen.stroke();
+    }
+    pen.globalAlpha = 1;
+    pen.textAlign = "right";
+    const [dropped, marks] = [sight.dropped.length, marked.length];
+    if (dropped > 0) {
+      pen.fillStyle = ink;
+      pen.fillText(`${dropped} dropped`, width - 6, height - 8);
+    } else if (marks > 0) {
+      pen.fillStyle = series[4] as string;
+      pen.fillText(`${marks} marked`, width - 6, height - 8);
+    }
+  }
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What the engine is asked and what it answers: crates/kneepoint-web/src says what each field is.
+
+export interface Question {
+  text: string;
+  set: string[];
+  files: Record<string, string>;
+  case?: number;
+  seed?: number;
+  instants?: number;
+  followed?: number;
+  packets?: number;
+}
+
+export interface Problem {
+  line: number;
+  column: number;
+  set: number | null;
+  message: string;
+  help: string | null;
+}
+
+export type Problems = { problems: Problem[] };
+
+export interface Case {
+  settings: [string, string][];
+  duration_s: number;
+  groups: string[];
+}
+
+export type Tree = { [key: string]: Tree | Tree[] | string | number | boolean };
+
+export interface Checked {
+  name: string;
+  text: string;
+  tree: Tree;
+  cases: Case[];
+  seed: number;
+}
+
+export interface Row {
+  labels: Record<string, string>;
+  values: Record<string, number | null>;
+}
+
+export interface Column {
+  quantity: string;
+  subject: string;
+  group: number | null;
+  from: number;
+  count: number;
+}
+
+export interface FilmHead {
+  interval_s: number;
+  link: string;
+  rate_bps: number | null;
+  delay_s: number;
+  longest_wait_s: number;
+  kept_until_s: number;
+  columns: Column[];
+}
+
+export interface Answer {
+  bottleneck_packets: number;
+  events: number;
+  hash: string;
+  rows: Row[];
+  film: FilmHead;
+}
+
+export interface Field {
+  name: string;
+  kind: string;
+  default: string;
+  range: string | null;
+  choices: { name: string; about: string }[];
+  about: string;
+}
+
+export interface Algorithm {
+  name: string;
+  summary: string;
+  header: string;
+  fields: Field[];
+}
+
+export interface Metric {
+  key: string;
+  title: string;
+  unit: string;
+  scale: number;
+  brief: boolean;
+  better: "less" | "more" | null;
+}
+
+export interface Catalogue {
+  controllers: Algorithm[];
+  queues: Algorithm[];
+  channels: Algorithm[];
+  metrics: { run: Metric[]; group: Metric[] };
+}
+
+export interface Preset {
+  id: string;
+  family: string;
+  text: string;
+}
+
+export type Given =
+  | { kind: "trace"; form: string; mean: string; period_s: number }
+  | {
+      kind: "capture";
+      connection: string;
+      connections: number;
+      bytes: number;
+      packets: number;
+      losses: number;
+      lasted_s: number;
+      samples: number;
+    }
+  | { kind: "unknown"; message: string };
+
+export interface Picture {
+  title: string;
+  x: string;
+  y: string;
+  series: { name: string; rank: number; points: [number, number | null][] }[];
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// A worker with an engine of its own. A run gives way to the next one at once: between two steps it looks whether it is still wanted.
+
+import { Engine, type Run } from "./engine.ts";
+import type { Picture, Problems, Question } from "./types.ts";
+
+export type Ask =
+  | { what: "module"; module: WebAssembly.Module }
+  | { what: "run"; id: number; question: Question; duration: number }
+  | { what: "check"; id: number; question: Question }
+  | { what: "catalogue"; id: number }
+  | { what: "picture"; id: number; picture: Picture }
+  | { what: "given"; id: number; file: Uint8Array };
+
+export type Told =
+  | { id: number; progress: number }
+  | { id: number; result: unknown; numbers?: Float32Array; took?: number };
+
+/** How long a run goes on before it looks up, in milliseconds. */
+const PATIENCE = 25;
+/** Of a run in one step, before it is known how fast it is. */
+const FIRST_STEP = 1 / 40;
+
+const send = (told: Told, transfer: Transferable[] = []): void => postMessage(told, { transfer });
+
+let module: WebAssembly.Module;
+let engine: Promise<Engine>;
+let wanted = 0;
+
+// A message of one's own waits behind those that have arrived.
+const channel = new MessageChannel();
+const lookUp = (): Promise<void> =>
+  new Promise((resolve) => {
+    channel.port1.onmessage = () => resolve();
+    channel.port2.postMessage(null);
+  });
+
+async function run(engine: Engine, id: number, question: Question, duration: number): Promise<void> {
+  const began = performance.now();
+  const problems = engine.start(question);
+  if (problems) return send({ id, result: problems });
+  let [at, step, looked] = [0, duration * FIRST_STEP, began];
+  for (let stepped = began; ; ) {
+    at += step;
+    if (!engine.step(at)) break;
+    const now = performance.now();
+    step *= Math.min(4, Math.max(0.25, PATIENCE / 2 / Math.max(0.5, now - stepped)));
+    if (now - looked > PATIENCE) {
+      send({ id, progress: at / duration });
+      await lookUp();
+      if (id !== wanted) return;
+      looked = performance.now();
+    }
+    stepped = performance.now();
+  }
+  const { answer, numbers }: Run = engine.finish();
+  send({ id, result: answer, numbers, took: performance.now() - began }, [numbers.buffer]);
+}
+
+function prepare(): void {
+  engine = WebAssembly.instantiate(module).then((instance) => new Engine(instance));
+}
+
+/** An engine that failed is not asked again: the next question has a new one. */
+function failed(id: number, error: unknown): void {
+  prepare();
+  const message = `the engine gave up: ${String(error)}`;
+  const help = "most often for want of memory: take fewer flows, a shorter run or smaller windows";
+  send({ id, result: { problems: [{ line: 1, column: 1, set: null, message, help }] } satisfies Problems });
+}
+
+async function act(ask: Ask): Promise<void> {
+  if (ask.what === "module") {
+    module = ask.module;
+    return prepare();
+  }
+  if (ask.what === "run") wanted = ask.id;
+  const ready = await engine;
+  switch (ask.what) {
+    case "run":
+      // Others may have come while the module was prepared.
+      return ask.id === wanted ? run(ready, ask.id, ask.question, ask.duration) : undefined;
+    case "check":
+      return send({ id: ask.id, result: ready.check(ask.question) satisfies Problems | object });
+    case "catalogue":
+      return send({ id: ask.id, result: ready.catalogue() });
+    case "picture":
+      return send({ id: ask.id, result: ready.picture(ask.picture) });
+    case "given": {
+      const { given, numbers } = ready.given(ask.file);
+      return send({ id: ask.id, result: given, numbers }, [numbers.buffer]);
+    }
+  }
+}
+
+onmessage = (event: MessageEvent<Ask>) => {
+  const ask = event.data;
+  act(ask).catch((error: unknown) => ask.what !== "module" && failed(ask.id, error));
+};

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// Plays the studio in Chromium, from its file: what it asks for, how soon it shows something, how it follows a slider, whether addresses
+// restore it, what the keyboard reaches, and what axe finds.
+//
+//     node play.mjs PAGE.html [--shots FOLDER] [--film FOLDER]
+//
+// A fault is a line, and the exit status is 1 if there is one. Times are told and not judged: they are the machine's.
+
+import { mkdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+
+import { chromium } from "playwright-core";
+
+const given = process.argv.slice(2);
+const option = (name) => (given.includes(name) ? given[given.indexOf(name) + 1] : undefined);
+const [file, shots, film] = [pathToFileURL(resolve(given[0])).href, option("--shots"), option("--film")];
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+const faults = [];
+const fault = (what) => {
+  faults.push(what);
+  console.error(`FAULT: ${what}`);
+};
+
+const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
+
+/** A page with a preset or the state of an address, when it has shown everything. */
+async function opened(fragment, { width = 1400, height = 900, colorScheme = "light" } = {}) {
+  const page = await browser.newPage({ viewport: { width, height }, colorScheme });
+  page.on("pageerror", (error) => fault(`${fragment}: ${error.message}`));
+  page.on("request", (request) => {
+    const own = request.url().startsWith(file) || request.url().startsWith("blob:") || request.url().startsWith("data:");
+    if (!own) fault(`${fragment} asks for ${request.url()}`);
+  });
+  await page.goto(`${file}#${fragment}`);
+  await settled(page);
+  return page;
+}
+
+/** Waits until all schemes have their pictures, and results stand. */
+async function settled(page) {
+  await page.waitForFunction(
+    () => {
+      const schemes = [...document.querySelectorAll("article")];
+      const table = document.querySelector("#results table");
+      return table && schemes.length > 0 && schemes.every((one) => one.dataset.hash && !one.classList.contains("busy"));
+    },
+    undefined,
+    { timeout: 60_000 },
+  );
+}
+
+const hashes = (page) => page.evaluate(() => [...document.querySelectorAll("article")].map((one) => one.dataset.hash).join(" "));
+const percentile = (values, share) => [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(share * values.length))];
+
+/** Moves a slider, waits for the picture of every scheme, and returns how long that took in milliseconds. */
+async function drag(page, selector, steps) {
+  return page.evaluate(
+    async ([selector, steps]) => {
+      const slider = document.querySelector(selector);
+      const took = [];
+      for (let step = 0; step < steps; step++) {
+        const before = performance.getEntriesByName("change to picture").length;
+        slider.value = String(Number(slider.value) + (step % 20 < 10 ? 1 : -1));
+        slider.dispatchEvent(new Event("input", { bubbles: true }));
+        while (performance.getEntriesByName("change to picture").length === before) await new Promise((go) => setTimeout(go, 1));
+        took.push(performance.getEntriesByName("change to picture").at(-1).duration);
+      }
+      return took;
+    },
+    [selector, steps],
+  );
+}
+
+async function times() {
+  const page = await opened("sawtooth");
+  const first = await page.evaluate(() => performance.getEntriesByName("first picture")[0].startTime);
+  console.log(`first picture after ${first.toFixed(0)} ms`);
+  await page.close();
+  const knee = await opened("knee");
+  const took = await drag(knee, "#knob-topology\\.rtt", 40);
+  console.log(`slider to picture, four schemes of 50 Mbit/s for 20 s: median ${percentile(took, 0.5).toFixed(0)} ms, p95 ${percentile(took, 0.95).toFixed(0)} ms`);
+  for (let left = 3; left > 0; left--) await knee.locator("article .remove").last().click();
+  await settled(knee);
+  const alone = await drag(knee, "#knob-topology\\.rtt", 40);
+  console.log(`the same with one scheme: median ${percentile(alone, 0.5).toFixed(0)} ms, p95 ${percentile(alone, 0.95).toFixed(0)} ms`);
+  await knee.close();
+}
+
+async function frames() {
+  const page = await opened("thousand-flows");
+  const { rate, longest } = await page.evaluate(async () => {
+    let longest = 0;
+    const observer = new PerformanceObserver((list) => {
+      for (const { duration } of list.getEntries()) longest = Math.max(longest, duration);
+    });
+    observer.observe({ entryTypes: ["longtask"] });
+    document.querySelector("#play").click();
+    let frames = 0;
+    const began = performance.now();
+    while (performance.now() - began < 4000) {
+      await new Promise((resolve) => requestAnimationFrame(resolve));
+      frames += 1;
+    }
+    observer.disconnect();
+    return { rate: (1000 * frames) / (performance.now() - began), longest };
+  });
+  console.log(`a thousand flows play at ${rate.toFixed(0)} frames a second; the longest task takes ${longest > 0 ? `${longest.toFixed(0)} ms` : "less than 50 ms"}`);
+  await page.close();
+}
+
+async function addresses() {
+  const page = await opened("bufferbloat");
+  await drag(page, "#knob-topology\\.buffer", 3);
+  await page.locator("#seed").fill("7");
+  await page.getByLabel("Controller of scheme 1").selectOption("bbr3");
+  await page.locator("#time").fill("321");
+  await settled(page);
+  await page.waitForTimeout(900);
+  const [address, before, time] = [await page.evaluate(() => location.hash), await hashes(page), await page.locator("#clock").textContent()];
+  if (address.length > 2000) fault(`the address has ${address.length} characters`);
+  const again = await opened(address.slice(1));
+  if ((await hashes(again)) !== before) fault(`the address restores ${await hashes(again)} and not ${before}`);
+  if ((await again.locator("#clock").textContent()) !== time) fault(`the address restores another instant than ${time}`);
+  console.log(`an address of ${address.length} characters restores every scheme and the instant`);
+  // A text of one's own is in the address, too; a fault in it has its place.
+  await page.locator("summary", { hasText: "The scenario as text" }).click();
+  const text = await page.locator("#scenario").inputValue();
+  await page.locator("#scenario").fill(text.replace(/rate = "[^"]*"/, 'rate = "fast"'));
+  await page.locator("#apply").click();
+  await page.locator("#problems li").waitFor();
+  const said = await page.locator("#problems").textContent();
+  if (!/line \d+, column \d+/.test(said)) fault(`a problem without its place: ${said}`);
+  await page.locator("#scenario").fill(text.replace(/name = "[^"]*"/, 'name = "Mine"'));
+  await page.locator("#apply").click();
+  await page.waitForFunction(() => document.querySelector("#title").textContent === "Mine");
+  await settled(page);
+  await page.waitForTimeout(900);
+  const own = await page.evaluate(() => location.hash);
+  const third = await opened(own.slice(1));
+  if (own.length > 2000 || (await hashes(third)) !== (await hashes(page))) fault(`a scenario of one's own is not restored by ${own.length} characters`);
+  for (const one of [page, again, third]) await one.close();
+}
+
+async function keyboard() {
+  const page = await opened("sawtooth", { width: 800 });
+  const places = "a[href], button, input, select, textarea, summary, [tabindex]:not([tabindex='-1'])";
+  const count = await page.evaluate((places) => [...document.querySelectorAll(places)].filter((one) => one.checkVisibility()).length, places);
+  for (let stop = 0; stop < count + 20; stop++) {
+    await page.keyboard.press("Tab");
+    const ringed = await page.evaluate(() => {
+      const element = document.activeElement;
+      element.dataset.reached = "yes";
+      return element === document.body || getComputedStyle(element).outlineStyle !== "none" ? "" : element.outerHTML.slice(0, 80);
+    });
+    if (ringed) fault(`no ring around ${ringed}`);
+  }
+  const missed = await page.evaluate(
+    (places) => [...document.querySelectorAll(places)].filter((one) => one.checkVisibility() && !one.dataset.reached).map((one) => one.outerHTML.slice(0, 80)),
+    places,
+  );
+  missed.forEach((one) => fault(`the Tab key does not reach ${one}`));
+  const before = await hashes(page);
+  await page.locator("#knob-topology\\.rate").focus();
+  await page.keyboard.press("ArrowRight");
+  await page.waitForFunction((before) => [...document.querySelectorAll("article")].map((one) => one.dataset.hash).join(" ") !== before, before);
+  const chooser = page.getByLabel("Controller of scheme 1");
+  await chooser.focus();
+  await page.keyboard.press("ArrowDown");
+  await settled(page);
+  await page.waitForTimeout(300);
+  if (!(await chooser.evaluate((one) => one === document.activeElement))) fault("a choice by keyboard loses the focus");
+  await page.evaluate(() => document.activeElement.blur());
+  await page.keyboard.press("Home");
+  await page.keyboard.press(" ");
+  await page.waitForFunction(() => Number(document.querySelector("#time").value) > 0);
+  await page.keyboard.press(" ");
+  const at = await page.locator("#time").inputValue();
+  await page.keyboard.press("ArrowRight");
+  if ((await page.locator("#time").inputValue()) === at) fault("the arrow key makes no step");
+  console.log(`the keyboard reaches ${count} places, moves a slider, plays and steps`);
+  await page.close();
+}
+
+async function barriers() {
+  let found = 0;
+  for (const width of [1400, 400]) {
+    for (const colorScheme of ["light", "dark"]) {
+      const page = await opened("bufferbloat", { width, colorScheme });
+      await page.evaluate(() => document.querySelectorAll("details").forEach((one) => (one.open = true)));
+      await page.waitForTimeout(200);
+      await page.evaluate(axe);
+      const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+      for (const { id, nodes } of violations) {
+        found += nodes.length;
+        for (const { target, failureSummary } of nodes.slice(0, 3)) fault(`${width} px ${colorScheme}: ${id}: ${target.join(" ")}: ${failureSummary.replace(/\s+/g, " ").slice(0, 200)}`);
+      }
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+      if (wide > 0) fault(`${width} px: the page is ${wide} px too wide`);
+      await page.close();
+    }
+  }
+  console.log(`axe finds ${found} barriers at two widths, by day and by night`);
+}
+
+/** Every preset as a picture. */
+async function pictures(folder) {
+  mkdirSync(folder, { recursive: true });
+  const page = await opened("sawtooth");
+  const presets = await page.evaluate(() => [...document.querySelectorAll("#preset option")].map((one) => one.value));
+  await page.close();
+  for (const preset of presets) {
+    for (const [name, look] of [["wide", {}], ["narrow", { width: 400 }], ["dark", { colorScheme: "dark" }]]) {
+      const one = await opened(preset, look);
+      await one.locator("#time").fill("620");
+      await one.waitForTimeout(150);
+      await one.screenshot({ path: join(folder, `${preset}-${name}.png`), fullPage: name === "narrow" });
+      await one.close();
+    }
+  }
+  console.log(`${3 * presets.length} pictures of ${presets.length} presets in ${folder}`);
+}
+
+/** A slider dragged, picture by picture. */
+async function filmed(folder) {
+  mkdirSync(folder, { recursive: true });
+  const page = await opened("knee");
+  for (let frame = 0; frame < 24; frame++) {
+    await page.evaluate(() => {
+      const slider = document.querySelector("#knob-topology\\.buffer");
+      slider.value = String(Number(slider.value) - 4);
+      slider.dispatchEvent(new Event("input", { bubbles: true }));
+    });
+    await page.waitForTimeout(60);
+    await settled(page);
+    await page.screenshot({ path: join(folder, `frame-${String(frame).padStart(2, "0")}.png`) });
+  }
+  await page.close();
+}
+
+if (shots) await pictures(shots);
+else if (film) await filmed(film);
+else for (const act of [times, frames, addresses, keyboard, barriers]) await act();
+await browser.close();
+console.log(`${faults.length} faults`);
+process.exit(faults.length === 0 ? 0 : 1);
