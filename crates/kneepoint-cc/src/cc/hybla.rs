@@ -13,7 +13,8 @@
 //! `W` window, `S` slow-start threshold: packets; `RTT` smoothed round-trip time, `RTT0` = 25 ms.
 //!
 //! Readings: RTT is the least of the smoothed ones, as in Linux, so that a queue of its own does not hasten a flow.
-//! Departures: the paper multiplies the initial window and threshold by ρ, which the scenario sets here, and paces packets.
+//! Departures: the paper multiplies the initial window and threshold by ρ, which the scenario sets here, and paces packets. The window ends
+//! at 65,535 packets, as in Linux: at ρ = 22 slow start would add four million with each acknowledgement.
 //!
 //! Linux differs: it counts acknowledgements, not packets, so that a receiver that delays them halves the growth; ρ is whole eighths,
 //! growth whole 128ths, and below them a packet for W acknowledgements; until what was sent before a loss is acknowledged it is Reno;
@@ -42,6 +43,9 @@ const EIGHTHS: f64 = 8.0;
 const PARTS: f64 = 128.0;
 /// 2^ρ is not greater in Linux.
 const GREATEST_POWER: f64 = 16.0;
+
+/// The greatest window, in packets.
+const GREATEST: f64 = 65_535.0;
 
 /// The window of a fresh connection in Linux, where the kernel takes ρ.
 const FIRST_IN_LINUX: f64 = 2.0;
@@ -150,6 +154,7 @@ impl Controller for Hybla {
         } else {
             self.window.grow(ack, self.rho * self.rho);
         }
+        self.window.packets = self.window.packets.min(GREATEST);
     }
 
     fn on_loss(&mut self, loss: &Loss) {
@@ -212,6 +217,15 @@ mod tests {
         trace.rtt = Span::from_millis(500);
         (0..200).for_each(|_| trace.ack(Span::from_millis(1)));
         assert_eq!(trace.controller.rho, 2.0);
+    }
+
+    #[test]
+    fn the_window_ends_where_that_of_linux_does() {
+        for version in [Version::Published, Version::Linux] {
+            let mut far = trace(version, Start::new(10.0), 560);
+            (0..3).for_each(|_| far.ack(Span::from_millis(1)));
+            assert_eq!(far.window(), GREATEST);
+        }
     }
 
     #[test]

@@ -36,6 +36,9 @@ const METRICS: [(Subject, &[&str]); 2] = [
     ),
 ];
 
+/// The side of a kernel's hosts.
+pub const KERNEL: &str = "kernel";
+
 crate::keys! {
     /// Cases on both sides.
     #[derive(Clone, Debug)]
@@ -44,6 +47,8 @@ crate::keys! {
         pub title: String,
         /// Where the hosts were that were measured: on this machine's kernel over an emulated link, or with their queues on a kernel in virtual time.
         pub hosts: String,
+        /// Who had them: the kernel, or the name of a stack.
+        pub side: String,
         /// Every claim on both sides; empty for a scenario without claims.
         pub claims: Vec<Judged>,
         /// One for each case.
@@ -144,7 +149,7 @@ impl Report {
     /// The report of an outcome. Processor times are relative to those with the congestion control `reference`: of the same case, or
     /// else of the first that has any.
     pub fn new(
-        (title, hosts): (String, String),
+        [title, hosts, side]: [String; 3],
         outcome: Vec<Beside>,
         claims: &[Claim],
         reference: &str,
@@ -165,7 +170,7 @@ impl Report {
                     divisor.map(|divisor| one.ns_per_packet.mean / divisor).filter(|part| part.is_finite());
             }
         }
-        Report { title, hosts, claims, cases, manifest }
+        Report { title, hosts, side, claims, cases, manifest }
     }
 
     /// Both sides of each case as schemes of a comparison, for its charts.
@@ -369,7 +374,7 @@ mod tests {
         );
         let claims = crate::experiment::parse(&experiment, crate::experiment::Pace::Full).unwrap().claims;
         Report::new(
-            ("Live".into(), "Hosts of a kernel".into()),
+            ["Live", "Hosts of a kernel", KERNEL].map(String::from),
             study.outcome(&records),
             &claims,
             "reno",

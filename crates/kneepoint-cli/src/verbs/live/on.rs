@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use kneepoint::measure::{Meter, Series};
+use kneepoint::report::live::KERNEL;
 use kneepoint::run as engine;
 use kneepoint::study::{Record, Yield};
 use kneepoint::units::{Span, Time};
@@ -162,6 +163,15 @@ impl Hosts {
             Hosts::Uml(found, _) => format!("Hosts and queues of {} in virtual time", found.about),
             #[cfg(feature = "quic")]
             Hosts::Noq => "Hosts of noq, a QUIC stack, in virtual time".into(),
+        }
+    }
+
+    /// Who has them.
+    pub fn side(&self) -> &'static str {
+        match self {
+            #[cfg(feature = "quic")]
+            Hosts::Noq => "noq",
+            Hosts::Machine | Hosts::Uml(..) => KERNEL,
         }
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The document about hosts of a kernel beside the simulator.
 
-use super::{Case, Finding, Judged, Machine, Pair, Processor, Repetition, Report};
+use super::{Case, Finding, Judged, KERNEL, Machine, Pair, Processor, Repetition, Report};
 use crate::chart::scheme_class;
 use crate::report::document::{Block, Column, Document, Layout, Prose, Section, Shown, Table, TableLine};
 use crate::report::{figures, manifest};
@@ -10,9 +10,9 @@ use crate::table::{Estimate, number};
 /// The whole document.
 pub fn document(report: &Report) -> Document {
     let comparison = report.comparison();
-    let claims = (!report.claims.is_empty()).then(|| Section::new("Claims", of_claims(&report.claims)));
+    let claims = (!report.claims.is_empty()).then(|| Section::new("Claims", of_claims(report)));
     let mut sections: Vec<Section> =
-        claims.into_iter().chain(report.cases.iter().enumerate().map(section)).collect();
+        claims.into_iter().chain(report.cases.iter().enumerate().map(|one| section(report, one))).collect();
     let notes = &report.manifest.notes;
     if !notes.is_empty() {
         sections.push(Section::new("Notes", vec![Block::List(notes.iter().map(Into::into).collect())]));
@@ -25,8 +25,9 @@ pub fn document(report: &Report) -> Document {
     sections.push(manifest::section(&report.manifest));
     let setting = format!(
         "{} beside the simulator with hosts of Linux: the same network, the same transfers, the same meter. Errors are the \
-         simulator's, relative to the kernel.",
-        report.hosts
+         simulator's, relative to {}.",
+        report.hosts,
+        side(report)
     );
     Document { title: report.title.clone(), about: closeness(report).then(setting), sections }
 }
@@ -37,6 +38,11 @@ const CLOSE: [(&str, &str); 3] = [
     ("queueing_delay_mean_ms", "mean queueing delay"),
     ("goodput_bps", "goodput"),
 ];
+
+/// Who had the hosts, as it stands in a sentence.
+fn side(report: &Report) -> &str {
+    if report.side == KERNEL { "the kernel" } else { &report.side }
+}
 
 /// How far the simulator is from the kernel at most, in the metrics that tell most.
 fn closeness(report: &Report) -> Prose {
@@ -49,15 +55,18 @@ fn closeness(report: &Report) -> Prose {
     let told: Vec<String> = CLOSE.into_iter().filter_map(most).collect();
     match told.split_last() {
         None => Prose::default(),
-        Some((last, [])) => Prose::from(format!("The simulator is within {last} of the kernel. ")),
-        Some((last, first)) => {
-            Prose::from(format!("The simulator is within {} and {last} of the kernel. ", first.join(", ")))
-        }
+        Some((last, [])) => Prose::from(format!("The simulator is within {last} of {}. ", side(report))),
+        Some((last, first)) => Prose::from(format!(
+            "The simulator is within {} and {last} of {}. ",
+            first.join(", "),
+            side(report)
+        )),
     }
 }
 
 /// Every claim with what becomes of it on either side.
-fn of_claims(claims: &[Judged]) -> Vec<Block> {
+fn of_claims(report: &Report) -> Vec<Block> {
+    let (claims, named) = (&report.claims, report.side.as_str());
     let cell = |finding: &Finding| {
         let noisy = if finding.certain { "" } else { " (within the noise)" };
         Shown::from(format!("{}{noisy}", finding.verdict))
@@ -68,23 +77,23 @@ fn of_claims(claims: &[Judged]) -> Vec<Block> {
     };
     let table = Table {
         corner: "claim".into(),
-        columns: ["kernel", "simulator"].map(Column::text).into(),
+        columns: [named, "simulator"].map(Column::text).into(),
         lines: claims.iter().map(line).collect(),
         linked: false,
     };
     let text = |one: &Judged| {
         let reason = one.reason.as_ref().map_or(String::new(), |reason| format!(" {reason}"));
-        let numbers = format!("Kernel: {}. Simulator: {}.", one.kernel.ours, one.simulator.ours);
+        let numbers = format!("Measured: {}. Simulator: {}.", one.kernel.ours, one.simulator.ours);
         Prose::default().strong(format!("{}.", one.claim)).then(format!(" {} {numbers}{reason}", one.text))
     };
     vec![Block::List(claims.iter().map(text).collect()), Block::Table(table)]
 }
 
 const COURSE: &str = "The first run of either side. Queue, RTT and goodput: the mean of each interval, with its range as a band. \
-                      The simulator's windows are congestion windows; the kernel's are packets outstanding, which is what can be \
-                      seen of them on the wire. One scale for all.";
+                      The simulator's windows are congestion windows; those that were measured are packets outstanding, which is what \
+                      can be seen of them on the wire. One scale for all.";
 
-fn section((rank, case): (usize, &Case)) -> Section {
+fn section(report: &Report, (rank, case): (usize, &Case)) -> Section {
     let class = || Some(scheme_class(2 * rank));
     let line = |pair: &Pair| {
         let Pair { of, about, measured, predicted, error, .. } = pair;
@@ -100,14 +109,14 @@ fn section((rank, case): (usize, &Case)) -> Section {
             )
         }
     };
-    let columns = ["kernel", "simulator", "error"].map(|title| Column::number(title, ""));
+    let columns = [report.side.as_str(), "simulator", "error"].map(|title| Column::number(title, ""));
     let metrics = Table {
         corner: "metric".into(),
         columns: columns.into(),
         lines: case.metrics.iter().map(line).collect(),
         linked: false,
     };
-    let mut blocks = vec![Block::prose(runs(case)), Block::Table(metrics)];
+    let mut blocks = vec![Block::prose(runs(side(report), case)), Block::Table(metrics)];
     if !case.processor.is_empty() {
         blocks.push(Block::Table(of_processor(case)));
         blocks.push(Block::pages(vec![Block::prose(PROCESSOR)]));
@@ -121,11 +130,11 @@ const PROCESSOR: &str = "Sending: user and kernel mode of the threads that write
                          acknowledgements, and what that lets go is sent. Both per packet of data.";
 
 /// How many runs there were, and what became of them.
-fn runs(case: &Case) -> String {
+fn runs(side: &str, case: &Case) -> String {
     let (counted, predicted) = (case.measured.len(), case.predicted.len());
     let spoiled = case.repetitions.iter().filter(|one| one.machine.spoiled.is_some()).count();
     let again: u32 = case.repetitions.iter().map(|one| one.machine.attempts.saturating_sub(1)).sum();
-    let mut text = format!("{counted} runs of the kernel, {predicted} of the simulator.");
+    let mut text = format!("{counted} runs of {side}, {predicted} of the simulator.");
     if again > 0 {
         text += &format!(" {again} runs were repeated, because packets came late.");
     }
