@@ -21,6 +21,7 @@
 //! | [`library`] | the published experiments |
 //! | [`completion`] | what shells suggest |
 //! | [`values`] | values of arguments: names of a list, numbers |
+//! | [`path`] | options of a path: rates, delays, losses, and what else a link does |
 //! | [`captures`] | packets of a link as pcapng |
 //! | [`figure`] | options of the figure over what varies |
 //! | [`comparison`] | the files of a comparison: cases × seeds reported in a directory |

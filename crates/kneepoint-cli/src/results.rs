@@ -4,9 +4,8 @@
 use std::path::{Path, PathBuf};
 
 use kneepoint::report::reading::{self, Unreadable};
-use kneepoint::report::{self, Comparison, Manifest, csv, output};
+use kneepoint::report::{Comparison, csv, output};
 use kneepoint::scenario::FigureSpec;
-use kneepoint::study::coexist::Coexistence;
 use kneepoint::table::Table;
 use kneepoint_bench::files;
 use kneepoint_bench::session::Session;
@@ -36,18 +35,18 @@ pub fn read(session: &Session, place: &Path, series: bool) -> Result<Comparison,
     Ok(comparison)
 }
 
-/// The file with the numbers of controllers that met.
-const MEETINGS: &str = "coexistence.json";
-
-/// What `knee coexist` left in a directory; none where it did not write it.
-pub fn coexistence(place: &Path) -> Result<Option<(Coexistence, Manifest)>, Failure> {
-    let path = place.join(MEETINGS);
+/// What a verb left in a file of its own, as it is read; none in a directory without that file.
+pub fn of_verb<T>(
+    place: &Path,
+    file: &str,
+    read: impl FnOnce(&str) -> Result<T, Unreadable>,
+) -> Result<Option<T>, Failure> {
+    let path = place.join(file);
     if !place.is_dir() || place.join(SUMMARY).exists() || !path.exists() {
         return Ok(None);
     }
     let bytes = files::read_bytes(&path, LARGEST)?;
-    let read = report::coexistence::read(&String::from_utf8_lossy(&bytes));
-    read.map(Some).map_err(|why| unreadable(&path, &why))
+    read(&String::from_utf8_lossy(&bytes)).map(Some).map_err(|why| unreadable(&path, &why))
 }
 
 /// How the scenario of these results wants its figure drawn; by default where it says nothing, or is not read any more.

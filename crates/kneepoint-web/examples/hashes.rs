@@ -8,7 +8,10 @@ use std::time::Instant;
 use kneepoint_web::question::Question;
 use kneepoint_web::running::Running;
 
-#[expect(clippy::disallowed_methods, reason = "what is measured is this program, and not a simulated network")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "what is measured is this program, and not a simulated network"
+)]
 fn main() -> std::io::Result<()> {
     for line in stdin().lines() {
         let question: Question = serde_json::from_str(&line?)?;

@@ -4,7 +4,7 @@
 //! Every pair meets in every buffer with every number of flows, and each controller meets itself, which shows the noise.
 //! Where both have the same number of flows one run serves both orders.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::Args;
@@ -30,7 +30,7 @@ use crate::outputs::{Out, numbered, report_at, write_report};
 use crate::path::{Fields, PathOptions};
 use crate::pictures::{ChartOptions, Format};
 use crate::values::{OneOf, distinct, meant, number};
-use crate::{manifest, parquet, terminal};
+use crate::{manifest, parquet, results, terminal};
 
 /// Test which controllers can share a link
 #[derive(Args)]
@@ -127,7 +127,7 @@ fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Fa
     let Answer { document, json, tables, unfinished, .. } = answer;
     write_report(session, &document, &out, &printer)?;
     write_scenarios(&study.scenarios, &named.into_texts(), &out)?;
-    files::write(&out.join("coexistence.json"), &json)?;
+    files::write(&out.join(MEETINGS), &json)?;
     parquet::save_tables(&tables, |_| &output::COEXISTENCE, &manifest, &out)?;
     let place = format!("{}\n{}", reproduction::effort(&effort), report_at(&out.publish(session)?));
     session.print(if as_json { json } else { terminal::shown(&document) })?;
@@ -192,6 +192,14 @@ fn conduct(
         .then(|| format!("stopped: {left} runs were not finished; the same command goes on from there"));
     let answer = Answer { unfinished, ..report(&conducted.outcome, &manifest) };
     Ok(Conclusion { answer, manifest, effort })
+}
+
+/// The file with the numbers of controllers that met.
+const MEETINGS: &str = "coexistence.json";
+
+/// What this verb left in a directory, if it did.
+pub fn kept(place: &Path) -> Result<Option<(Coexistence, Manifest)>, Failure> {
+    results::of_verb(place, MEETINGS, coexistence::read)
 }
 
 /// What encounters say, as a document, JSON and a table.

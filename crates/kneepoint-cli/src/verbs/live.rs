@@ -163,8 +163,13 @@ fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Fa
     }
     let reference = cc::Config::default();
     let manifest = manifest::of(session, vec![source], seeds, notes);
-    let report =
-        report::Report::new([title, hosts.about(), hosts.side().into()], conducted.outcome, &claims, reference.name(), manifest);
+    let report = report::Report::new(
+        [title, hosts.about(), hosts.side().into()],
+        conducted.outcome,
+        &claims,
+        reference.name(),
+        manifest,
+    );
     let json = json::render(&report);
     files::write(&out.join("live.json"), &json)?;
     files::write(&out.join("live.csv"), csv::records(&report::records(&report)))?;

@@ -61,7 +61,7 @@ fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Fa
 
 /// Reads the results back, and leaves no report behind.
 fn answer(session: &Session, arguments: &Arguments) -> Result<Answer, Failure> {
-    if let Some((all, manifest)) = results::coexistence(&arguments.results)? {
+    if let Some((all, manifest)) = coexist::kept(&arguments.results)? {
         arguments.figure.none("matrices of pairs have no axes to choose")?;
         return Ok(coexist::report(&all, &manifest));
     }

@@ -212,6 +212,9 @@ fn workplace() -> tempfile::TempDir {
     copy("scenarios/modem.csv", "modem.csv");
     copy("experiments/beyond/channel.toml", "my-figure.toml");
     copy("scripts/pages/grid.toml", "grid.toml");
+    for (name, text) in super::paths::FILES {
+        fs::write(here.path().join(name), text).expect("a file");
+    }
     for name in ["my.toml", "mine.toml", "yours.toml"] {
         assert!(knee(here.path(), &["init", name]).status.success());
     }

@@ -124,7 +124,7 @@ fn verbs_that_do_not_sweep_do_not_take_the_options_of_those_that_do() {
             let output = knee(here.path(), &[verb, &option].concat());
             // `knee live` has a kernel there.
             let said = match (verb[0], option[0]) {
-                ("live", "--on") => "invalid value 'ray' for '--on <KERNEL>'".to_string(),
+                ("live", "--on") => "invalid value 'ray' for '--on <HOSTS>'".to_string(),
                 (_, name) => format!("unexpected argument '{name}'"),
             };
             assert_refuses(&output, 2, &[&said]);

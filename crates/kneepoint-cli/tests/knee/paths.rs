@@ -9,16 +9,20 @@ const DUMBBELL: &str = "[run]\nduration = '4s'\n[topology]\nkind = 'dumbbell'\nr
                         [[flows]]\nname = 'long'\ncount = 2\ncc = 'cubic'\n";
 const GRAPH: &str = "[run]\nduration = '4s'\n[topology]\nkind = 'graph'\n[[link]]\nfrom = 'a'\nto = 'b'\nrate = '9mbit'\ndelay = '5ms'\n\
                      [[flows]]\ncc = 'cubic'\nfrom = 'a'\nto = 'b'\n";
+const LISTED: &str = "[run]\nduration = '4s'\n[topology]\nkind = 'dumbbell'\nrate = '9mbit'\nrtt = '40ms'\n\
+                      [[flows]]\nname = 'long'\ncc = 'cubic'\nfile = 'flows.csv'\n";
+/// Files that commands of the page name.
+pub const FILES: [(&str, &str); 5] = [
+    ("graph.toml", GRAPH),
+    ("listed.toml", LISTED),
+    ("delays.txt", "0 20ms\n2 45ms\n"),
+    ("sizes.txt", "0 0\n8000 20\n60000 50\n2000000 100\n"),
+    ("flows.csv", "group,start_s,stop_s,size_bytes\nlong,0,3,\nlong,1,,200000\n"),
+];
+
 fn here() -> tempfile::TempDir {
     let here = tempfile::tempdir().unwrap();
-    for (name, text) in [
-        ("modem.csv", MODEM),
-        ("my.toml", DUMBBELL),
-        ("graph.toml", GRAPH),
-        ("delays.txt", "0 20ms\n2 45ms\n"),
-        ("sizes.txt", "0 0\n8000 20\n60000 50\n2000000 100\n"),
-        ("flows.csv", "group,start_s,stop_s,size_bytes\nlong,0,3,\nlong,1,,200000\n"),
-    ] {
+    for (name, text) in FILES.into_iter().chain([("modem.csv", MODEM), ("my.toml", DUMBBELL)]) {
         std::fs::write(here.path().join(name), text).unwrap();
     }
     here
@@ -26,7 +30,8 @@ fn here() -> tempfile::TempDir {
 
 /// The sentences of the page with their commands.
 fn sentences() -> Vec<(&'static str, &'static str)> {
-    let rows = PAGE.lines().filter(|line| line.starts_with("| ") && line.contains("| `"));
+    let rows =
+        PAGE.lines().filter(|line| ["| `knee ", "| `sudo knee "].iter().any(|begin| line.contains(begin)));
     let row = |line: &'static str| {
         let mut cells = line.trim_matches('|').splitn(2, '|').map(str::trim);
         let (sentence, command) = (cells.next().unwrap_or(""), cells.next().unwrap_or(""));

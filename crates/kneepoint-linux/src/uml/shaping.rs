@@ -325,9 +325,10 @@ mod tests {
     fn a_link_has_a_queue_at_its_rate_and_a_wire_behind_it() {
         let shaped = shaped(&link()).unwrap();
         let messages = shaped.queue_messages(12);
-        assert_eq!(messages.len(), 3);
-        assert!(has(&messages[0], b"htb\0") && has(&messages[2], b"pfifo\0"));
-        assert!(has(&messages[1], &1_250_000u32.to_ne_bytes()), "bytes per second");
+        assert_eq!(messages.len(), 4);
+        assert!(has(&messages[0], &1486u32.to_ne_bytes()), "a full packet with its header is 1500 bytes");
+        assert!(has(&messages[1], b"htb\0") && has(&messages[3], b"pfifo\0"));
+        assert!(has(&messages[2], &1_250_000u32.to_ne_bytes()), "bytes per second");
         let [netem] = &shaped.wire_messages(13)[..] else { panic!("one wire") };
         assert!(has(netem, &20_000_000u64.to_ne_bytes()), "nanoseconds");
         assert!(shaped.changes(12, 13).is_empty());

@@ -21,7 +21,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use super::csv::{SIZE, TIME, is_csv, rows};
-use super::size::SIZES;
+use super::sample::SIZES;
 use super::{Cue, Demand, Kind, Nature, Request, Site, Size, Source, Streams};
 use crate::rng::Rng;
 use crate::settings::{FilePath, Inline, Or, Raw, Setting};

@@ -12,7 +12,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::size::{SIZES, Sample};
+use super::sample::{SIZES, Sample};
 use crate::rng::Rng;
 use crate::settings::{Raw, Setting};
 use crate::units::Bytes;

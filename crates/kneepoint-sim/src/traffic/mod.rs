@@ -14,12 +14,14 @@ mod distribution;
 pub mod external;
 pub mod har;
 mod roll;
+mod sample;
 mod size;
 
 pub use distribution::{Distribution, Observed};
 pub use external::External;
 pub use roll::{Entry as RollEntry, Roll};
-pub use size::{Law, Sample, Size};
+pub use sample::Sample;
+pub use size::{Law, Size};
 
 use crate::metric::{Report, Reports};
 use crate::rng::Rng;

@@ -12,17 +12,11 @@
 //! Each has the mean m. A shape k below 2 gives Pareto's laws an infinite variance. An empirical distribution of sizes is a
 //! list of them, each with the same probability, or a distribution function (`distribution.rs`).
 
-use std::fmt;
-use std::ops::RangeInclusive;
-
-use super::csv::{SIZE, is_csv, rows};
 use super::distribution::Observed;
+use super::sample::SIZES;
 use crate::rng::Rng;
-use crate::settings::{Auto, FilePath, Inline, List, Or, Raw, Setting};
+use crate::settings::{Auto, FilePath, Inline, Or};
 use crate::units::{Bytes, Span};
-
-/// The sizes of transfers.
-pub(super) const SIZES: RangeInclusive<Bytes> = Bytes(1)..=Bytes(1_000_000_000);
 
 crate::choice! {
     /// A distribution, apart from its mean.
@@ -119,43 +113,10 @@ impl Size {
     }
 }
 
-/// Observed sizes, at least one.
-#[derive(Clone, Debug, PartialEq, PartialOrd)]
-pub struct Sample(List<Bytes>);
-
-impl Sample {
-    /// The sizes in the order in which they were given.
-    pub(super) fn values(&self) -> &[Bytes] {
-        self.0.values()
-    }
-}
-
-impl fmt::Display for Sample {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl Setting for Sample {
-    const KIND: &'static str = "list of sizes";
-    const JSON: &'static [&'static str] = &["string", "array"];
-
-    fn read(raw: &Raw) -> Result<Sample, String> {
-        let sizes = match raw {
-            Raw::Text(text) if is_csv(text) => rows(text, &[SIZE], |cells| cells.first(SIZES))?.into(),
-            _ => List::<Bytes>::read(raw)?,
-        };
-        match sizes.values().iter().find(|size| !SIZES.contains(size)) {
-            Some(size) => Err(format!("{size} is outside the allowed range, {}", Bytes::describe(&SIZES))),
-            None => Ok(Sample(sizes)),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::settings::Settings;
+    use crate::settings::{Raw, Settings};
 
     #[test]
     fn every_law_has_its_mean() {

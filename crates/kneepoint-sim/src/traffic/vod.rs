@@ -20,7 +20,7 @@ mod segments;
 mod viewing;
 
 use super::abr::{self, Ladder, Seen};
-use super::size::Sample;
+use super::sample::Sample;
 use super::{Cue, Kind, Nature, Request, Site, Source, Streams};
 use crate::metric::Reports;
 use crate::rng::Rng;

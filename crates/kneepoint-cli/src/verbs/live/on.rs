@@ -41,8 +41,7 @@ enum On {
     Machine,
     /// User-Mode Linux in virtual time
     Uml,
-    /// noq, a QUIC stack, in virtual time over the simulator's links
-    #[cfg(feature = "quic")]
+    /// noq, a QUIC stack, in virtual time over the simulator's links; in a build with the feature `quic`
     Noq,
 }
 
@@ -70,10 +69,17 @@ impl Place {
             runs.check(cases)?;
             return Ok(Hosts::Machine);
         }
-        #[cfg(feature = "quic")]
         if self.on == On::Noq {
-            cases.iter().try_for_each(|case| noq::factories(runs, case).map(drop))?;
-            return Ok(Hosts::Noq);
+            #[cfg(feature = "quic")]
+            return cases
+                .iter()
+                .try_for_each(|case| noq::factories(runs, case).map(drop))
+                .map(|()| Hosts::Noq);
+            #[cfg(not(feature = "quic"))]
+            return Err(Failure::usage(
+                "this build has no QUIC stack",
+                "cargo build --release -p kneepoint-cli --features quic",
+            ));
         }
         let recipe = recipe(&self.patch)?;
         for case in cases {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::super::csv::{SIZE, is_csv, rows};
 use super::super::har;
-use super::super::size::SIZES;
+use super::super::sample::SIZES;
 use crate::settings::{Raw, Setting};
 use crate::units::Bytes;
 

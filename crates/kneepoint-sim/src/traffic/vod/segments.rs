@@ -114,7 +114,7 @@ impl fmt::Display for Segments {
 }
 
 impl Setting for Segments {
-    const KIND: &'static str = "sizes of segments";
+    const KIND: &'static str = "list of sizes of segments";
     const JSON: &'static [&'static str] = &["string"];
 
     fn read(raw: &Raw) -> Result<Segments, String> {

@@ -12,7 +12,7 @@ use kneepoint::{cc, feedback, fluid, law, predict, queue};
 use super::{Source, named_after, registered, report, sources, sources_of};
 
 /// Files and folders that may name members of other families than their own: which families, and the reason.
-const NAMES_ALLOWED: [(&str, &[&str], &str); 25] = [
+const NAMES_ALLOWED: [(&str, &[&str], &str); 26] = [
     (
         "scenario/presets.rs",
         &["cc", "queue", "feedback"],
@@ -43,6 +43,7 @@ const NAMES_ALLOWED: [(&str, &[&str], &str); 25] = [
         &["cc", "queue", "link/loss", "link/capacity", "scenario/topology"],
         "the scenario of a path: default arguments, and options that stand for a model",
     ),
+    ("kneepoint-cli/path/", &["queue", "link/loss", "link/capacity"], "options that stand for a model"),
     ("kneepoint-cli/traced.rs", &["link/capacity"], "the option that stands for the model"),
     ("kneepoint-cli/verbs/kernel/records.rs", &["measure"], "columns of what kernel programs report"),
     ("kneepoint-cli/verbs/live/client.rs", &["measure"], "the metrics that clients report, too"),
