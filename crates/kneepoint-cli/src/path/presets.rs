@@ -25,6 +25,7 @@ pub const PRESETS: &[Preset] = &[
         properties: &[
             (None, "rate", "150mbit"),
             (UP, "rate", "15mbit"),
+            (UP, "buffer", "128kb"),
             (None, "rtt", "50ms"),
             (None, "buffer", "1bdp"),
             (None, "jitter", "6ms"),
@@ -39,6 +40,7 @@ pub const PRESETS: &[Preset] = &[
             (UP, "rate", "10mbit"),
             (None, "rtt", "600ms"),
             (None, "buffer", "1bdp"),
+            (UP, "buffer", "750kb"),
         ],
     },
     Preset {
@@ -49,6 +51,7 @@ pub const PRESETS: &[Preset] = &[
             (UP, "rate", "10mbit"),
             (None, "rtt", "20ms"),
             (None, "buffer", "1bdp"),
+            (UP, "buffer", "64kb"),
             (UP, "grants", "2ms"),
         ],
     },

@@ -42,12 +42,12 @@ impl Bucket {
         enough
     }
 
-    /// Takes the tokens of a packet as soon as there are as many, at `now` or later: when that is. Where the bucket is too small for
-    /// the packet, a full one suffices.
+    /// Takes the tokens of a packet as soon as as many have come, at `now` or later: when that is. A packet that is greater than the
+    /// bucket waits for all of its tokens, so that nothing passes faster than they come.
     #[inline]
     pub(super) fn wait(&mut self, now: Time, size: u16) -> Time {
         self.fill(now);
-        let wanted = tokens(size).min(self.depth);
+        let wanted = tokens(size);
         let missing = wanted.saturating_sub(self.level);
         let ready = Time(self.at.0 + missing.div_ceil(u128::from(self.rate)) as u64);
         // What came beyond the last token until the end of its nanosecond is for the next packet.
@@ -77,6 +77,14 @@ mod tests {
         assert!(bucket.take(ms(24), 1000));
         // It holds no more than its depth, however long nothing came.
         assert_eq!([99, 99, 99].map(|at| bucket.wait(ms(at), 1000)), [99, 99, 107].map(ms));
+    }
+
+    #[test]
+    fn packets_above_the_depth_pass_no_faster_than_tokens_come() {
+        // A packet of 8 ms at 1 Mbit/s, and a bucket of a tenth of it.
+        let mut bucket = Bucket::new(Rate::from_mbit(1), Bytes(100));
+        let waited = [0, 0, 0].map(|at| bucket.wait(Time(at), 1000).0);
+        assert_eq!(waited, [7_200_000, 15_200_000, 23_200_000]);
     }
 
     #[test]

@@ -21,11 +21,13 @@ pub(super) fn sections(comparison: &Comparison) -> Vec<Section> {
     let named = |(rank, one)| figure(names::figure("loads", &schemes, rank), one);
     let figures: Vec<Figure> = (0..).zip(&comparison.schemes).filter_map(named).collect();
     let pictures = Block::pages(vec![Block::Figures(Layout::Halves, figures)]);
-    let table = |subject, corner: &str| Block::Table(lines(comparison, subject, corner));
-    vec![
-        Section::new("Measured links", vec![pictures, table(Subject::Link, "link")]),
-        Section::new("Groups on each link", vec![table(Subject::Crossing, "group and link")]),
-    ]
+    let links = lines(comparison, Subject::Link, "link");
+    let crossings = lines(comparison, Subject::Crossing, "group and link");
+    let mut sections = vec![Section::new("Measured links", vec![pictures, Block::Table(links)])];
+    if !crossings.lines.is_empty() {
+        sections.push(Section::new("Groups on each link", vec![Block::Table(crossings)]));
+    }
+    sections
 }
 
 /// A line for each link, or group on a link, of each scheme; the brief metrics as columns.

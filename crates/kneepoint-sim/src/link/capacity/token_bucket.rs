@@ -11,7 +11,7 @@
 //! is the link's, so `limit` is its `buffer`: of `tbf latency 50ms` the bytes of `rate · 50 ms + burst`. Tokens are bytes of packets as
 //! scenarios count them; `tc` on Ethernet adds 14.
 //!
-//! Departures: a packet above `burst` passes with a full bucket, where Linux drops it. With `peak` a packet is on its way for as long as
+//! Departures: a packet above `burst` waits until all of its tokens have come, where Linux drops it. With `peak` a packet is on its way for as long as
 //! its bytes take at that rate, which spaces packets like a second bucket of one packet (`mtu`, `minburst`).
 
 use super::constant::Constant;
