@@ -42,7 +42,6 @@ test: cargo tools ## tests, lints, formatting and instruction counts; must pass 
 	$(CARGO) clippy --workspace --all-targets --locked $(BPF) -- -D warnings
 	$(CARGO) test --workspace --locked $(BPF)
 	@$(MAKE) --no-print-directory test-python
-	@$(MAKE) --no-print-directory test-studio
 	@$(MAKE) --no-print-directory ratchet
 	@echo "make test: everything passed"
 
