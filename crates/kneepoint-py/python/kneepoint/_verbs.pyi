@@ -20,7 +20,6 @@ def compare(
     page: Optional[Path] = None,
     protocol: Optional[Literal["http/1.0", "http/1.1", "http/2"]] = "http/2",
     rate: Union[str, Sequence[Union[str, float]], None] = None,
-    trace: Optional[Path] = None,
     rtt: Union[str, Sequence[Union[str, float]], None] = None,
     flows: Union[int, Sequence[Union[int]], None] = None,
     buffer: Union[str, Sequence[Union[str, float]], None] = None,
@@ -34,6 +33,22 @@ def compare(
     queues: Optional[Literal["paper", "linux"]] = "paper",
     sample: Optional[str] = "100ms",
     out: Optional[Path] = None,
+    path: Optional[Literal["leo", "geo", "cable"]] = None,
+    trace: Optional[Path] = None,
+    loss: Optional[Union[str, int, float]] = None,
+    jitter: Optional[Union[str, int, float]] = None,
+    reverse_rate: Optional[Union[str, int, float]] = None,
+    delays: Optional[Union[str, int, float]] = None,
+    shaper: Optional[Union[str, int, float]] = None,
+    grants: Optional[Union[str, int, float]] = None,
+    policer: Optional[Union[str, int, float]] = None,
+    reorder: Optional[Union[str, int, float]] = None,
+    duplicate: Optional[Union[str, int, float]] = None,
+    corrupt: Optional[Union[str, int, float]] = None,
+    handover: Optional[Union[str, int, float]] = None,
+    ack_filter: Union[bool, Literal["conservative", "aggressive"], None] = None,
+    up: Union[str, Sequence[Union[str, float]], None] = None,
+    down: Union[str, Sequence[Union[str, float]], None] = None,
     set: Union[str, Sequence[Union[str, float]], None] = None,
     jobs: Optional[int] = None,
     fresh: Optional[bool] = False,
@@ -64,11 +79,10 @@ def compare(
     sizes: Sizes of web objects to draw from: a CSV file with a column size_bytes, size_kb or size_mb
     page: Pages that web sessions load: a HAR file as a browser exports it, or a CSV file like that of --sizes
     protocol: How the objects of a page use connections
-    rate: Rate of the bottleneck, or several rates [with --workload web: 10mbit]
-    trace: Let the bottleneck follow a trace, in any form that `knee trace` knows, at the mean rate of that
-    rtt: Base round-trip time, or several [with --workload web: 200ms]
+    rate: Rate of the bottleneck, or several rates [default: that of --path, 150mbit, or 10mbit with --workload web]
+    rtt: Base round-trip time, or several [default: that of --path, 60ms, or 200ms with --workload web]
     flows: Long transfers, or several numbers of them [with --workload web: 10]
-    buffer: Buffer of the bottleneck, or several: 1bdp, 750pkt, 500kb, 100ms; in bdp never less than two packets a flow
+    buffer: Buffer of the bottleneck, or several: 1bdp, 750pkt, 500kb, 100ms; in bdp never less than two packets a flow [default: that of --path, or 1bdp]
     reverse: Long transfers the other way
     duration: Length of a run in simulated time
     measure: Measurement window [default: the middle half, 100s..300s of 400s]
@@ -77,8 +91,24 @@ def compare(
     seed: The first seed
     tcp: Options of every TCP, as `knee explain tcp` lists them (repeatable, or with commas)
     queues: Whose settings are the defaults of queues
-    sample: How often the state is sampled for the series; 0s for never
+    sample: How often the state is sampled for the series, 0s for never; with `all`, the window, RTT and rate of every flow
     out: Directory for report, summary and series [default: out/compare, or the first free of out/compare-2, …]
+    path: A path by its name; other options override its properties
+    trace: Let the bottleneck follow a trace, in any form that `knee trace` knows, at the mean rate of that
+    loss: Loss: a share as 1% or 0.01, or a model as gilbert-elliott:to_bad=0.001 or at:times=5s
+    jitter: By how much more packets may be delayed, at random and without reordering, both ways
+    reverse_rate: Rate of the way back, which acknowledgements take
+    delays: Play delays from a file: a time and a delay a line, or CSV with a column of delays
+    shaper: Shape by a token bucket of this burst, as tc-tbf does: 64kb, 64kb:peak=100mbit
+    grants: Send only when a grant comes, all that waits together, as DOCSIS and Wi-Fi do: 2ms
+    policer: Police: drop what exceeds a rate and a burst, 10mbit or 10mbit:burst=64kb
+    reorder: Reorder a share of the packets: 1%, 1%:delay=5ms, 1%:packets=3
+    duplicate: Duplicate a share of the packets
+    corrupt: Corrupt a share of the packets, which their receiver drops
+    handover: Hand over periodically: 15s, 15s:outage=100ms,delays=20ms,35ms,rates=50mbit,20mbit
+    ack_filter: Filter acknowledgements on the way back, as CAKE does
+    up: Other properties of the way up, from the client: rate=2mbit,queue=codel,trace=FILE; in a simulation acknowledgements take it
+    down: Other properties of the way down, to the client; in a simulation data takes it
     set: Set a field of the scenario by its path in `[sweep]`, as in topology.rtt=20ms or flows.*.count=5 (repeatable)
     jobs: Runs side by side [default: one per core]
     fresh: Repeat runs that are kept
@@ -103,8 +133,8 @@ def compare(
 
 def coexist(
     *controllers: Union[str, Sequence[str]],
-    rate: Optional[str] = "150mbit",
-    rtt: Optional[str] = "60ms",
+    rate: Optional[Union[str, int, float]] = None,
+    rtt: Optional[Union[str, int, float]] = None,
     buffers: Union[str, Sequence[Union[str, float]], None] = None,
     flows: Union[int, Sequence[Union[int]], None] = None,
     mix: Optional[float] = 0.5,
@@ -118,6 +148,23 @@ def coexist(
     tcp: Union[str, Sequence[Union[str, float]], Mapping[str, Any], None] = None,
     queues: Optional[Literal["paper", "linux"]] = "paper",
     quick: Optional[bool] = False,
+    path: Optional[Literal["leo", "geo", "cable"]] = None,
+    trace: Optional[Path] = None,
+    loss: Optional[Union[str, int, float]] = None,
+    jitter: Optional[Union[str, int, float]] = None,
+    reverse_rate: Optional[Union[str, int, float]] = None,
+    delays: Optional[Union[str, int, float]] = None,
+    shaper: Optional[Union[str, int, float]] = None,
+    grants: Optional[Union[str, int, float]] = None,
+    policer: Optional[Union[str, int, float]] = None,
+    reorder: Optional[Union[str, int, float]] = None,
+    duplicate: Optional[Union[str, int, float]] = None,
+    corrupt: Optional[Union[str, int, float]] = None,
+    handover: Optional[Union[str, int, float]] = None,
+    ack_filter: Union[bool, Literal["conservative", "aggressive"], None] = None,
+    up: Union[str, Sequence[Union[str, float]], None] = None,
+    down: Union[str, Sequence[Union[str, float]], None] = None,
+    set: Union[str, Sequence[Union[str, float]], None] = None,
     jobs: Optional[int] = None,
     fresh: Optional[bool] = False,
     store: Optional[Path] = None,
@@ -133,8 +180,8 @@ def coexist(
     """Test which controllers can share a link.
 
     controllers: Controllers that are to meet, each with settings after a colon
-    rate: Rate of the bottleneck
-    rtt: Base round-trip time
+    rate: Rate of the bottleneck [default: that of --path, or 150mbit]
+    rtt: Base round-trip time [default: that of --path, or 60ms]
     buffers: Buffers in which they meet; in bdp never less than two packets a flow [default: 0.25bdp,0.5bdp,1bdp,2bdp,4bdp, or 0.5bdp,1bdp,2bdp with --quick]
     flows: How many flows meet, of both together [default: 2,10,50, or 2,10 with --quick]
     mix: Which part of the flows is the row's
@@ -148,6 +195,23 @@ def coexist(
     tcp: Options of every TCP, as `knee explain tcp` lists them (repeatable, or with commas)
     queues: Whose settings are the defaults of queues
     quick: Fewer settings, shorter runs and fewer seeds where none are given, for a first look
+    path: A path by its name; other options override its properties
+    trace: Let the bottleneck follow a trace, in any form that `knee trace` knows, at the mean rate of that
+    loss: Loss: a share as 1% or 0.01, or a model as gilbert-elliott:to_bad=0.001 or at:times=5s
+    jitter: By how much more packets may be delayed, at random and without reordering, both ways
+    reverse_rate: Rate of the way back, which acknowledgements take
+    delays: Play delays from a file: a time and a delay a line, or CSV with a column of delays
+    shaper: Shape by a token bucket of this burst, as tc-tbf does: 64kb, 64kb:peak=100mbit
+    grants: Send only when a grant comes, all that waits together, as DOCSIS and Wi-Fi do: 2ms
+    policer: Police: drop what exceeds a rate and a burst, 10mbit or 10mbit:burst=64kb
+    reorder: Reorder a share of the packets: 1%, 1%:delay=5ms, 1%:packets=3
+    duplicate: Duplicate a share of the packets
+    corrupt: Corrupt a share of the packets, which their receiver drops
+    handover: Hand over periodically: 15s, 15s:outage=100ms,delays=20ms,35ms,rates=50mbit,20mbit
+    ack_filter: Filter acknowledgements on the way back, as CAKE does
+    up: Other properties of the way up, from the client: rate=2mbit,queue=codel,trace=FILE; in a simulation acknowledgements take it
+    down: Other properties of the way down, to the client; in a simulation data takes it
+    set: Set a field of the scenario by its path in `[sweep]`, as in topology.rtt=20ms or flows.*.count=5 (repeatable)
     jobs: Runs side by side [default: one per core]
     fresh: Repeat runs that are kept
     store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other. A file that is not what was kept is set aside as NAME.json.bad and named, and its run is made again.
@@ -168,7 +232,26 @@ def run(
     seeds: Optional[int] = None,
     seed: Optional[int] = None,
     sample: Optional[Union[str, int, float]] = None,
+    rate: Union[str, Sequence[Union[str, float]], None] = None,
+    rtt: Union[str, Sequence[Union[str, float]], None] = None,
+    buffer: Union[str, Sequence[Union[str, float]], None] = None,
+    tcp: Union[str, Sequence[Union[str, float]], Mapping[str, Any], None] = None,
+    path: Optional[Literal["leo", "geo", "cable"]] = None,
     trace: Optional[Path] = None,
+    loss: Optional[Union[str, int, float]] = None,
+    jitter: Optional[Union[str, int, float]] = None,
+    reverse_rate: Optional[Union[str, int, float]] = None,
+    delays: Optional[Union[str, int, float]] = None,
+    shaper: Optional[Union[str, int, float]] = None,
+    grants: Optional[Union[str, int, float]] = None,
+    policer: Optional[Union[str, int, float]] = None,
+    reorder: Optional[Union[str, int, float]] = None,
+    duplicate: Optional[Union[str, int, float]] = None,
+    corrupt: Optional[Union[str, int, float]] = None,
+    handover: Optional[Union[str, int, float]] = None,
+    ack_filter: Union[bool, Literal["conservative", "aggressive"], None] = None,
+    up: Union[str, Sequence[Union[str, float]], None] = None,
+    down: Union[str, Sequence[Union[str, float]], None] = None,
     set: Union[str, Sequence[Union[str, float]], None] = None,
     jobs: Optional[int] = None,
     fresh: Optional[bool] = False,
@@ -197,8 +280,27 @@ def run(
     out: Directory for report, summary and series [default: out/ and the file's name, numbered if it exists]
     seeds: How many seeds, instead of those of the scenario
     seed: The first seed, instead of those of the scenario
-    sample: Sample the state so often, instead of as the scenario says or often enough for plots; 0s for never Where neither says it, every 100 ms, or less often in runs of more than 400 s.
+    sample: Sample the state so often, instead of as the scenario says or often enough for plots, 0s for never; with `all`, the window, RTT and rate of every flow Where neither says how often, every 100 ms, or less often in runs of more than 400 s.
+    rate: Rate of the bottleneck, or several: every case runs with each
+    rtt: Base round-trip time, or several
+    buffer: Buffer of the bottleneck, or several: 1bdp, 750pkt, 500kb, 100ms
+    tcp: Options of every TCP, or the host that has them: linux, rto_min=1s (repeatable, or with commas)
+    path: A path by its name; other options override its properties
     trace: Let the bottleneck follow a trace, in any form that `knee trace` knows, at the mean rate of that
+    loss: Loss: a share as 1% or 0.01, or a model as gilbert-elliott:to_bad=0.001 or at:times=5s
+    jitter: By how much more packets may be delayed, at random and without reordering, both ways
+    reverse_rate: Rate of the way back, which acknowledgements take
+    delays: Play delays from a file: a time and a delay a line, or CSV with a column of delays
+    shaper: Shape by a token bucket of this burst, as tc-tbf does: 64kb, 64kb:peak=100mbit
+    grants: Send only when a grant comes, all that waits together, as DOCSIS and Wi-Fi do: 2ms
+    policer: Police: drop what exceeds a rate and a burst, 10mbit or 10mbit:burst=64kb
+    reorder: Reorder a share of the packets: 1%, 1%:delay=5ms, 1%:packets=3
+    duplicate: Duplicate a share of the packets
+    corrupt: Corrupt a share of the packets, which their receiver drops
+    handover: Hand over periodically: 15s, 15s:outage=100ms,delays=20ms,35ms,rates=50mbit,20mbit
+    ack_filter: Filter acknowledgements on the way back, as CAKE does
+    up: Other properties of the way up, from the client: rate=2mbit,queue=codel,trace=FILE; in a simulation acknowledgements take it
+    down: Other properties of the way down, to the client; in a simulation data takes it
     set: Set a field of the scenario by its path in `[sweep]`, as in topology.rtt=20ms or flows.*.count=5 (repeatable)
     jobs: Runs side by side [default: one per core]
     fresh: Repeat runs that are kept
