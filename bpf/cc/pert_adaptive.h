@@ -197,6 +197,7 @@ INLINE flag pert_adaptive_sample(struct pert_adaptive *it, const struct pert_ada
 		it->repairing = 0;
 	it->losses.open += ack->acked;
 	it->responses.open += ack->acked;
+	it->round.acknowledged |= ack->acked > 0;
 	if (!ack->rtt)
 		return 0;
 	if (!set->rounds)

@@ -13,7 +13,8 @@
 struct round {
 	u64 least;     /* ns; the sample of the round that was over last where `over` is set, else of the one under way */
 	u32 last;      /* the round is over when more than this is acknowledged */
-	flag begun;    /* the first round is over as soon as anything is acknowledged */
+	flag acknowledged; /* something, so that the first round is over with the next sample */
+	flag begun;    /* another than the first */
 	flag over;     /* the next sample begins another */
 };
 
@@ -21,7 +22,7 @@ struct round {
 INLINE flag round_over(struct round *round, const struct ack *ack)
 {
 	round->least = round->over || !round->least ? ack->rtt : LESSER(round->least, ack->rtt);
-	round->over = round->begun ? !reaches(round->last, ack->una) : ack->acked > 0;
+	round->over = round->begun ? !reaches(round->last, ack->una) : round->acknowledged;
 	if (round->over) {
 		round->begun = 1;
 		round->last = ack->next;

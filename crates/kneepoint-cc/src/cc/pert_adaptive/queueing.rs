@@ -52,6 +52,8 @@ pub struct Queueing {
     memory_rtts: f64,
     /// Where a round trip has one sample, the smallest.
     rounds: Option<Rounds>,
+    /// Whether a packet was acknowledged so far.
+    acknowledged: bool,
     thresholds: aggression::Params,
     delay: Delay,
     /// Of round trips, where `delay` is of one way: clocks that differ make that no time to wait for.
@@ -80,6 +82,7 @@ impl Queueing {
             signal: small.signal,
             memory_rtts: small.memory_rtts,
             rounds: small.rounds.then(Rounds::new),
+            acknowledged: false,
             thresholds: thresholds.clone(),
         }
     }
@@ -87,6 +90,7 @@ impl Queueing {
     /// Takes in the sample of an acknowledgement at a window of so many packets; false where it has none.
     #[inline]
     pub fn hear(&mut self, ack: &Ack, window: f64) -> bool {
+        self.acknowledged |= ack.acked > 0;
         if let (Some(trips), Some(rtt)) = (&mut self.trips, ack.rtt) {
             trips.observe(rtt);
         }
@@ -110,8 +114,8 @@ impl Queueing {
     /// The smallest sample of a round trip stands for it.
     fn hear_rounds(&mut self, ack: &Ack, sample: Span) {
         let Some(rounds) = &mut self.rounds else { return };
-        // The first round trip has no average yet, and is over at once.
-        let over = rounds.over(ack);
+        // The first round trip has no average yet, and is over with its first packet, wherever numbers begin.
+        let over = if rounds.last == 0 { self.acknowledged } else { rounds.over(ack) };
         rounds.observe(sample);
         if let Some(least) = rounds.least().filter(|_| over) {
             rounds.begin(ack.next);
