@@ -8,8 +8,11 @@
 
 use alloc::format;
 use alloc::string::String;
+use core::sync::atomic::{AtomicU64, Ordering};
 
 use kneepoint_cc::cc::{Config, Marks, Start, Wanted};
+
+use crate::host::{Host, INITIAL_WINDOW};
 
 /// What a stack tells and obeys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +48,28 @@ pub fn carries(stack: &Stack, config: &Config) -> Result<(), String> {
             Err(format!("needs the number of marked packets, which {} keeps to itself", stack.name))
         }
         Marks::Scalable => Err(format!("needs ECT(1) on its packets, and {} sends ECT(0)", stack.name)),
+    }
+}
+
+/// A controller for every connection of an endpoint.
+#[derive(Debug)]
+pub struct Supply {
+    config: Config,
+    /// Connections so far: each draws random numbers of its own.
+    connections: AtomicU64,
+}
+
+impl Supply {
+    /// Connections of a stack with this controller; the error says why the stack cannot carry it.
+    pub fn new(stack: &Stack, config: Config) -> Result<Supply, String> {
+        carries(stack, &config)?;
+        Ok(Supply { config, connections: AtomicU64::new(0) })
+    }
+
+    /// The host of the next connection, whose packets have this size.
+    pub fn host(&self, mtu: u16) -> Host {
+        let seed = self.connections.fetch_add(1, Ordering::Relaxed);
+        Host::new(&self.config, INITIAL_WINDOW, mtu.into(), seed)
     }
 }
 

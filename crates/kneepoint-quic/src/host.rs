@@ -207,8 +207,8 @@ impl Host {
         self.look();
     }
 
-    /// Packets arrived with marks of congestion, the newest of them sent at `sent`. Controllers that count marks hear of them by
-    /// [`on_marked`](Host::on_marked) alone.
+    /// Packets arrived with marks of congestion, the newest of them sent at `sent`. Controllers that count marks get
+    /// them from [`on_marked`](Host::on_marked) alone.
     pub fn on_congestion(&mut self, now: Time, sent: Time) {
         self.pass(now);
         if self.controller.marks() == Marks::Classic {

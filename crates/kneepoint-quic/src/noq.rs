@@ -16,7 +16,6 @@
 use std::any::Any;
 use std::string::String;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use alloc::boxed::Box;
@@ -24,30 +23,24 @@ use kneepoint_cc::cc::Config;
 use noq_proto::RttEstimator;
 use noq_proto::congestion::{Controller, ControllerFactory, ControllerMetrics};
 
-use crate::carried::{NOQ, carries};
+use crate::carried::{NOQ, Supply};
 use crate::clock::Clock;
-use crate::host::{Host, INITIAL_WINDOW};
+use crate::host::Host;
 
 /// A controller for every connection of an endpoint.
 #[derive(Debug)]
-pub struct Carried {
-    config: Config,
-    /// Connections so far: each draws random numbers of its own.
-    connections: AtomicU64,
-}
+pub struct Carried(Supply);
 
 impl Carried {
     /// Connections with this controller; the error says why noq cannot carry it.
     pub fn new(config: Config) -> Result<Carried, String> {
-        carries(&NOQ, &config)?;
-        Ok(Carried { config, connections: AtomicU64::new(0) })
+        Supply::new(&NOQ, config).map(Carried)
     }
 }
 
 impl ControllerFactory for Carried {
     fn build(self: Arc<Self>, now: Instant, current_mtu: u16) -> Box<dyn Controller> {
-        let seed = self.connections.fetch_add(1, Ordering::Relaxed);
-        let host = Host::new(&self.config, INITIAL_WINDOW, current_mtu.into(), seed);
+        let host = self.0.host(current_mtu);
         Box::new(Connection { initial: host.window(), host, clock: Clock::starting(now), last: now })
     }
 }

@@ -13,21 +13,17 @@ use s2n_quic_core::recovery::RttEstimator;
 use s2n_quic_core::recovery::congestion_controller::{CongestionController, Endpoint, PathInfo, Publisher};
 use s2n_quic_core::time::Timestamp;
 
-use crate::carried::{S2N, carries};
-use crate::host::{Host, INITIAL_WINDOW};
+use crate::carried::{S2N, Supply};
+use crate::host::Host;
 
 /// A controller for every path of an endpoint.
 #[derive(Debug)]
-pub struct Carried {
-    config: Config,
-    paths: u64,
-}
+pub struct Carried(Supply);
 
 impl Carried {
     /// Paths with this controller; the error says why s2n-quic cannot carry it.
     pub fn new(config: Config) -> Result<Carried, String> {
-        carries(&S2N, &config)?;
-        Ok(Carried { config, paths: 0 })
+        Supply::new(&S2N, config).map(Carried)
     }
 }
 
@@ -35,8 +31,7 @@ impl Endpoint for Carried {
     type CongestionController = Path;
 
     fn new_congestion_controller(&mut self, info: PathInfo) -> Path {
-        self.paths += 1;
-        let host = Host::new(&self.config, INITIAL_WINDOW, info.max_datagram_size.into(), self.paths);
+        let host = self.0.host(info.max_datagram_size);
         Path { host, mtu: info.max_datagram_size.into(), began: None, limited: false, departure: None }
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! noq's hosts in the laboratory's network, with its own controllers and with those of the laboratory.
+//! noq's hosts in the laboratory's network, with noq's controllers and with the laboratory's.
 
 #![cfg(feature = "virtual-time")]
 

@@ -3,7 +3,7 @@
 //
 //     node build.mjs ENGINE.wasm PAGE.html
 //
-// Presets are asked of the engine; colours are those of the laboratory's charts.
+// Presets come from the engine, colours from the laboratory's charts.
 
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";

@@ -89,7 +89,7 @@ impl Delivery {
         self.delivered
     }
 
-    /// Packets that were sent again so far.
+    /// Packets retransmitted so far.
     pub fn resent(&self) -> u64 {
         self.resent
     }

@@ -161,7 +161,7 @@ fn study(session: &Session, arguments: &Arguments) -> Result<(Coexist, Vec<u64>,
             "name controllers, and the queue with `--queue`; `knee run` takes any setting",
         ),
         Refused::Varied => Failure::usage(
-            "--set: the pairs, their flows, buffers and seeds are those of the options",
+            "--set: the pairs, their flows, buffers and seeds come from the options",
             "leave out what sets other buffers, seeds or a sweep; `knee run` takes any setting",
         ),
     })?;

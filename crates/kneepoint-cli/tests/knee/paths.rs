@@ -162,9 +162,9 @@ fn controllers_meet_on_a_trace_and_under_fields_from_outside() {
     assert_refuses(
         &coexist(&["--set", "topology.buffer=9pkt"]),
         2,
-        &["buffers and seeds are those of the options"],
+        &["buffers and seeds come from the options"],
     );
-    assert_refuses(&coexist(&["--set", "run.seeds=3"]), 2, &["buffers and seeds are those of the options"]);
+    assert_refuses(&coexist(&["--set", "run.seeds=3"]), 2, &["buffers and seeds come from the options"]);
     let again = knee(here.path(), &["run", "t/scenarios/cubic-beside-reno--2-flows.toml", "--out", "again"]);
     assert!(again.status.success(), "the copy of the scenario has a copy of the trace: {}", stderr(&again));
 }

@@ -42,7 +42,7 @@ crate::settings! {
 }
 
 impl Handover {
-    /// Lets a link have these handovers, in the direction of `rates`. The error says what it has that they would replace.
+    /// Lets a link have these handovers, in the direction of `rates`. The error names the setting of the link that they would replace.
     pub fn apply(&self, link: &mut LinkSpec, rates: &Or<List<Rate>, Auto>) -> Result<(), String> {
         let Some(&every) = self.every.get() else { return Ok(()) };
         if let Some(delays) = self.delays.get() {

@@ -115,7 +115,7 @@ impl State {
         self.linux.as_ref().is_some_and(|linux| linux.policing.rate().is_some())
     }
 
-    /// The detector of policers hears of an acknowledgement, or of a timeout.
+    /// Updates the policer detector after an acknowledgement or a timeout.
     #[cold]
     pub(super) fn police(
         &mut self,
