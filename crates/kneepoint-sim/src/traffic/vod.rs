@@ -388,7 +388,9 @@ mod tests {
         let params = Params { segments, ladder, ..one_rate(1) };
         assert_eq!(crate::settings::Settings::check(&params), Ok(()));
         let (sizes, _) = watch(params.clone(), Rate::from_mbit(100));
-        assert_eq!(sizes[..4], [Bytes(1000), Bytes(40_000), Bytes(30_000), Bytes(40_000)]);
+        // The first segment and the second by turns, in the lowest rung at the start and in the highest once the link is known.
+        assert_eq!(sizes[..4], [Bytes(1000), Bytes(2000), Bytes(30_000), Bytes(40_000)]);
+        assert!(sizes[4..].chunks_exact(2).all(|two| two == [Bytes(30_000), Bytes(40_000)]), "{sizes:?}");
         let three = Ladder::read(&Raw::Text("[8kbit, 240kbit, 1mbit]".into())).expect("a ladder");
         let wrong = crate::settings::Settings::check(&Params { ladder: three, ..params }).unwrap_err();
         assert!(wrong.contains("segments have 2 sizes, and the ladder has 3 rungs"), "{wrong}");
