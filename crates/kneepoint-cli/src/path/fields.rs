@@ -4,6 +4,7 @@
 use std::mem;
 
 use super::property::{named, quoted};
+use crate::failure::Failure;
 
 /// Fields of a scenario that options set.
 #[derive(Default)]
@@ -74,6 +75,22 @@ impl Fields {
         first.options.append(&mut self.options);
         first.told.append(&mut self.told);
         Fields { both_ways: first.both_ways || self.both_ways, ..first }
+    }
+
+    /// Refuses a field that is an axis of one option and has one value by another, which would take the axis' place.
+    pub fn once(self) -> Result<Fields, Failure> {
+        let of = |place: usize| match &self.options[place] {
+            Some(option) => option.clone(),
+            None => format!("--set {}", self.lines[place]),
+        };
+        for (axis, line) in self.lines.iter().enumerate() {
+            let Some(field) = path_of(line).strip_prefix("sweep.") else { continue };
+            if let Some(other) = self.lines.iter().position(|line| path_of(line).eq_ignore_ascii_case(field)) {
+                let message = format!("{} and {} both set {field}", of(axis), of(other));
+                return Err(Failure::usage(message, "leave one of them out"));
+            }
+        }
+        Ok(self)
     }
 
     /// As `--set` has them.

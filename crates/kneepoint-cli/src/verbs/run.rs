@@ -151,7 +151,7 @@ fn fields(session: &Session, arguments: &Arguments) -> Result<Fields, Failure> {
             if let Raw::Text(text) = &value { text.clone() } else { value.to_string() }
         ));
     }
-    Ok(arguments.path.fields(session)?.after(fields))
+    arguments.path.fields(session)?.after(fields).once()
 }
 
 /// The name of a scenario, with fields set from outside: its text says otherwise.

@@ -97,6 +97,8 @@ fn an_option_takes_the_place_of_the_field_of_a_scenario() {
     let lossy = goodput(&rows(&["--loss", "5%"]));
     assert!(lossy < 0.8 * goodput(&rows(&[])), "{lossy}");
     assert_eq!(rows(&["--rtt", "20ms,60ms,120ms", "--buffer", "0.5bdp,1bdp"]).len(), 6);
+    let twice = ["run", "my.toml", "--rtt", "20ms,60ms", "--set", "topology.rtt=5ms"];
+    assert_refuses(&knee(here.path(), &twice), 2, &["--rtt 20ms,60ms and --set topology.rtt=5ms both set"]);
     let linux = knee(here.path(), &["run", "my.toml", "--tcp", "linux", "--out", "l"]);
     assert!(linux.status.success(), "{}", stderr(&linux));
     let text = std::fs::read_to_string(here.path().join("l/scenarios/my.toml")).unwrap();
