@@ -85,7 +85,8 @@ impl Fields {
         };
         for (axis, line) in self.lines.iter().enumerate() {
             let Some(field) = path_of(line).strip_prefix("sweep.") else { continue };
-            if let Some(other) = self.lines.iter().position(|line| path_of(line).eq_ignore_ascii_case(field))
+            if let Some(other) =
+                self.lines.iter().position(|other| path_of(other).eq_ignore_ascii_case(field))
             {
                 let message = format!("{} and {} both set {field}", of(axis), of(other));
                 return Err(Failure::usage(message, "leave one of them out"));
