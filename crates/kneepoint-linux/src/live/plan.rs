@@ -8,8 +8,9 @@ use std::time::Instant;
 use kneepoint::link::{NodeId, Routes};
 use kneepoint::rng::Rng;
 use kneepoint::spec::{Group, Valid};
+use kneepoint::study::live::starting;
 use kneepoint::traffic::{Any, Config, Kind, Site};
-use kneepoint::units::{Bytes, Interval, Span, Time};
+use kneepoint::units::{Bytes, Span, Time};
 
 use super::hosts::Order;
 use super::video::Show;
@@ -122,6 +123,7 @@ impl Plan {
     /// The plan of a scenario; `control` is the kernel's name of a group's congestion control. The error says what the kernel's hosts
     /// do not do.
     pub fn new(valid: &Valid, seed: u64, control: impl Fn(&Group) -> String) -> Result<Plan, String> {
+        let valid = &starting(valid, seed);
         let mut setup = Setup { routes: Routes::new(valid.network()), valid, seed, drawn: BTreeMap::new() };
         let mut plan = Plan::default();
         for (place, group) in valid.groups().iter().enumerate() {
@@ -168,12 +170,11 @@ struct Setup<'v> {
 impl Setup<'_> {
     fn transfers(&mut self, place: u32, group: &Group, control: &str) -> Result<Vec<Transfer>, String> {
         let payload = payload(group)?;
-        let mut starts = Rng::stream(self.seed, "live-starts", u64::from(place));
         let transfer = |(member, pair): (&kneepoint::spec::Member, &(NodeId, NodeId))| {
             let (sender, way) = self.direct(*pair);
             Transfer {
                 control: control.to_string(),
-                start: drawn(member.start, &mut starts),
+                start: member.start.from.since(Time::ZERO),
                 stop: member.stop.map(|stop| stop.since(Time::ZERO)),
                 size: member.size,
                 payload,
@@ -195,12 +196,11 @@ impl Setup<'_> {
         if directed.iter().any(|(side, _)| *side != sender) {
             return Err(format!("`{}` sends both ways through the first measured link", group.name));
         }
-        let mut starts = Rng::stream(self.seed, "live-starts", u64::from(place));
         let shares = group.kind().opens();
         let streams = group.source.nature().streams;
         let member = |(index, member): (usize, &kneepoint::spec::Member)| {
             let site = Site {
-                start: Time::ZERO + drawn(member.start, &mut starts),
+                start: member.start.from,
                 stop: member.stop.unwrap_or(Time::NEVER),
                 pairs: if shares { directed.len() as u32 } else { 1 },
             };
@@ -233,8 +233,4 @@ fn payload(group: &Group) -> Result<Option<Bytes>, String> {
         Some(payload) => Err(format!("`{}` has {payload} of payload in a packet; {FULL} fit", group.name)),
         None => Ok(payload),
     }
-}
-
-fn drawn(interval: Interval, rng: &mut Rng) -> Span {
-    interval.from.since(Time::ZERO) + Span(rng.below(interval.span().0.max(1)))
 }

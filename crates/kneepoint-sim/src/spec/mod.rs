@@ -16,6 +16,7 @@ pub use check::{GREATEST_POPULATION, GREATEST_SEQUENCE, capacity_suits, kept};
 pub use roster::{Roster, Slot};
 
 use crate::link::{LinkSpec, Network, NodeId};
+use crate::rng::Rng;
 use crate::traffic::{self, Kind};
 use crate::units::{Bytes, Interval, Span, Time};
 use crate::{cc, tcp};
@@ -64,6 +65,18 @@ impl Valid {
         sample.map_or(Ok(()), |sample| check::kept(sample, duration))?;
         self.0.schedule.sample = sample;
         Ok(self)
+    }
+
+    /// The same, where each member starts at an instant of its interval, drawn from the random stream of this name.
+    pub fn with_starts(mut self, seed: u64, stream: &str) -> Valid {
+        for (place, group) in self.0.groups.iter_mut().enumerate() {
+            let mut rng = Rng::stream(seed, stream, place as u64);
+            for Member { start, .. } in &mut group.members {
+                let at = start.from + Span(rng.below(start.span().0.max(1)));
+                *start = Interval { from: at, to: at };
+            }
+        }
+        self
     }
 
     /// The same with a link, by its name, measured.

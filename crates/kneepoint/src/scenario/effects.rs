@@ -24,7 +24,7 @@ pub(super) struct Part {
     pub fields: &'static [Field],
 }
 
-/// Those of each direction.
+/// Those of each direction, in the order of the fields of [`Effects`].
 pub(super) const EFFECTS: [Part; 4] = [
     Part {
         name: "policer",
@@ -71,10 +71,8 @@ pub(super) fn effects(
             fill(&section(table, name, faults), shape, &mut [target], faults);
         }
     };
-    read("policer", policer);
-    read("reordering", reordering);
-    read("duplication", duplication);
-    read("corruption", corruption);
+    let targets: [&mut dyn Assign; 4] = [policer, reordering, duplication, corruption];
+    EFFECTS.iter().zip(targets).for_each(|(part, target)| read(part.name, target));
     effects
 }
 

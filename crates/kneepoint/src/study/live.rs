@@ -4,7 +4,7 @@
 //! Both sides have the same network, the same transfers, the same starts and the same meter. A measured run that its machine
 //! spoiled is kept apart: it is counted, and in no mean.
 
-use super::{Packets, Record, Records, Study, Wanted, Work, seed_by_seed};
+use super::{Packets, Record, Records, Study, Wanted, Work};
 use crate::cc;
 use crate::spec::{Builder, Invalid, Valid};
 use crate::table::{Frame, Row};
@@ -41,7 +41,8 @@ crate::keys! {
 /// Cases that were measured, and the seeds of their predictions.
 #[derive(Clone, Debug)]
 pub struct Live {
-    cases: Vec<(Case, Work)>,
+    /// A case, and its prediction for each seed.
+    cases: Vec<(Case, Vec<Work>)>,
     seeds: Vec<u64>,
 }
 
@@ -79,8 +80,8 @@ impl Live {
     /// Cases that are predicted with every seed.
     pub fn new(cases: impl IntoIterator<Item = Case>, seeds: Vec<u64>) -> Live {
         let both = |case: Case| {
-            let work = work(case.valid.clone());
-            (case, work)
+            let works = seeds.iter().map(|seed| work(starting(&case.valid, *seed))).collect();
+            (case, works)
         };
         Live { cases: cases.into_iter().map(both).collect(), seeds }
     }
@@ -107,21 +108,29 @@ impl Study for Live {
     type Outcome = Vec<Beside>;
 
     fn wanted(&self) -> Vec<Wanted<'_>> {
-        let mut wanted = seed_by_seed(&self.seeds, self.cases.iter().map(|(_, work)| work));
-        wanted.iter_mut().for_each(|one| one.series = true);
-        wanted
+        let with = |(place, seed): (usize, &u64)| {
+            let seed = *seed;
+            self.cases.iter().map(move |(_, works)| Wanted { work: &works[place], seed, series: true })
+        };
+        self.seeds.iter().enumerate().flat_map(with).collect()
     }
 
     fn outcome(&self, records: &Records) -> Vec<Beside> {
-        let beside = |(case, work): &(Case, Work)| {
+        let beside = |(case, works): &(Case, Vec<Work>)| {
             let (measured, spoiled) =
                 case.measured.iter().cloned().partition(|one| one.machine.spoiled.is_none());
-            let predicted = records.of(work, &self.seeds).cloned();
+            let each = works.iter().zip(&self.seeds);
+            let predicted = each.filter_map(|(work, seed)| records.by_seed(work)(*seed)).cloned();
             let Case { name, labels, valid, .. } = case.clone();
             Beside { name, labels, valid, measured, spoiled, predicted: predicted.collect() }
         };
         self.cases.iter().map(beside).collect()
     }
+}
+
+/// The case as one run has it: every member starts at the instant that this seed draws, in the kernel as in the prediction.
+pub fn starting(valid: &Valid, seed: u64) -> Valid {
+    valid.clone().with_starts(seed, "live-starts")
 }
 
 /// The prediction of a case.

@@ -117,7 +117,7 @@ pub fn run(arguments: &Arguments) -> Result<bool, String> {
         };
     }
     if arguments.virtual_time && arguments.write {
-        return virtual_time::write(&arguments.tcp);
+        return virtual_time::write(&arguments.tcp, arguments.repetitions);
     }
     if arguments.virtual_time {
         return virtual_time::print(

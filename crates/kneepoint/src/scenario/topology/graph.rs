@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::super::choose::{Precedence, choose};
-use super::super::effects::{REVERSE, effects, hand_over, handover};
+use super::super::effects::{EFFECTS, HANDOVER, REVERSE, effects, hand_over, handover};
 use super::super::forms::{Buffer, Name};
 use super::super::queues;
 use super::super::reader::{Shape, settings};
@@ -68,11 +68,11 @@ const BESIDES: &[&str] = &[
     "feedback",
     "loss",
     "capacity",
-    "policer",
-    "reordering",
-    "duplication",
-    "corruption",
-    "handover",
+    EFFECTS[0].name,
+    EFFECTS[1].name,
+    EFFECTS[2].name,
+    EFFECTS[3].name,
+    HANDOVER.name,
 ];
 /// What makes a link.
 pub(in crate::scenario) const LINK_REQUIRED: &[&str] = &["from", "to", "rate", "delay"];

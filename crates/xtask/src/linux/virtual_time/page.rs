@@ -16,15 +16,16 @@ const HEAD: &str = "\
 The same networks in Linux 6.12 and in the simulator (`[tcp] preset = \"linux\"`, `queues = \"linux\"`). The kernel is User-Mode Linux in virtual time
 ([live.md](live.md)): its own TCP and its own queue disciplines, without lateness. `make validate-linux-virtual` compares again, in seconds, and
 writes this page; `make validate-uml` records the kernel again. The grids are in `validation/uml`; the cells `20M50` and `100M20` are older recordings,
-means of three runs ([validation/README.md](../validation/README.md)). The simulator has one run for each cell.
+means of three runs ([validation/README.md](../validation/README.md)). The simulator has one run beside each of the kernel's,
+and flows start at the same instants in both.
 
 ";
 
 /// Writes the page; whether each difference has an explanation.
-pub fn write(tcp: &str) -> Result<bool, String> {
+pub fn write(tcp: &str, seeds: u64) -> Result<bool, String> {
     let read = |file: &str| std::fs::read_to_string(path(file)).map_err(|error| format!("{file}: {error}"));
     let explanations = Explanations::read(EXPLANATIONS, &read(EXPLANATIONS)?)?;
-    let pairs = all(tcp, 1)?;
+    let pairs = all(tcp, seeds)?;
     let (close, count) = total(&pairs);
     let mut text = HEAD.to_string();
     // Writing to a string cannot fail.
