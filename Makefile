@@ -37,11 +37,12 @@ build: cargo tools ## build the release binary, target/release/knee
 install: cargo ## install knee into ~/.cargo/bin
 	$(CARGO) install --locked --path crates/kneepoint-cli $(if $(BPF),--features bpf)
 
-test: cargo tools ## tests, lints, formatting and instruction counts; must pass before a commit
+test: cargo tools ## tests, lints, formatting, the studio and instruction counts; must pass before a commit
 	$(FORMAT) --check
 	$(CARGO) clippy --workspace --all-targets --locked $(BPF) -- -D warnings
 	$(CARGO) test --workspace --locked $(BPF)
 	@$(MAKE) --no-print-directory test-python
+	@HASHES=$(or $(CARGO_TARGET_DIR),target)/debug/examples/hashes $(MAKE) --no-print-directory test-studio
 	@$(MAKE) --no-print-directory ratchet
 	@echo "make test: everything passed"
 

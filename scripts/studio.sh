@@ -6,7 +6,8 @@
 #     scripts/studio.sh test           types, 200 scenarios in WebAssembly and natively, and the page in Chromium
 #     scripts/studio.sh shots FOLDER   pictures of every preset; `film FOLDER` is a slider dragged
 #
-# What is missing is named, and nothing is done without it. CARGO and OUT are those of the Makefile.
+# What is missing is named, and nothing is done without it. CARGO and OUT are those of the Makefile; HASHES is the program that runs
+# scenarios natively, if it is built already.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 cargo=${CARGO:-cargo}
@@ -22,20 +23,22 @@ missing=$(
   [ -d "$(rustc --print sysroot)/lib/rustlib/$triple" ] || echo "the target $triple"
   [ "$what" = build ] || [ -n "$browser" ] || echo chromium
 )
-if [ -n "$missing" ]; then
+skip() {
   echo "======================================================================"
-  echo "SKIPPED: the studio is not made; missing:" $missing
+  echo "SKIPPED: the studio is not made; missing:" "$@"
   echo "Install it with"
   echo
   echo "    apt-get install -y nodejs npm chromium          (Debian, Ubuntu)"
   echo "    rustup target add $triple"
   echo "======================================================================"
   exit 0
-fi
+}
+# shellcheck disable=SC2086
+[ -z "$missing" ] || skip $missing
 
 # The packages that its lock names, once.
 if ! cmp -s "$source/package-lock.json" "$source/node_modules/.lock"; then
-  npm ci --prefix "$source" --no-audit --no-fund --silent
+  npm ci --prefix "$source" --no-audit --no-fund --silent --fetch-retries 1 || skip "the packages that npm could not get"
   cp "$source/package-lock.json" "$source/node_modules/.lock"
 fi
 
@@ -55,10 +58,10 @@ case $what in
     wasm=$target/studio/$triple/web/kneepoint_web.wasm
     page=$target/studio/index.html
     engine --target-dir "$target/studio" --config profile.web.lto=false --config profile.web.codegen-units=16
-    "$cargo" build -p kneepoint-web --example hashes --locked ${NATIVE:-}
+    [ -n "${HASHES:-}" ] || "$cargo" build -p kneepoint-web --example hashes --locked
     npm run --prefix "$source" --silent check
     node "$source/build.mjs" "$wasm" "$page"
-    node "$source/test/same.mjs" "$wasm" "$target/$([ -n "${NATIVE:-}" ] && echo release || echo debug)/examples/hashes"
+    node "$source/test/same.mjs" "$wasm" "${HASHES:-$target/debug/examples/hashes}"
     CHROMIUM=$browser node "$source/test/play.mjs" "$page"
     ;;
   shots | film)

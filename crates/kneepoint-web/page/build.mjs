@@ -53,11 +53,11 @@ const worker = await bundled("worker.ts");
 const script = await bundled("main.ts", {
   WORKER: JSON.stringify(worker),
   PRESETS: JSON.stringify(await presets(bytes)),
-  MODULE: JSON.stringify(gzipSync(bytes, { level: 9 }).toString("base64")),
 });
 
 const whole = read("index.html")
   .replace("/* style */", () => palette() + read("style.css"))
+  .replace("/* engine */", () => gzipSync(bytes, { level: 9 }).toString("base64"))
   .replace("/* script */", () => script.replaceAll("</script", "<\\/script"));
 mkdirSync(dirname(page), { recursive: true });
 writeFileSync(page, whole);

@@ -4,6 +4,7 @@
 import { choice, make, named } from "./dom.ts";
 import { button } from "./player.ts";
 import { command, PANELS, picture, python } from "./share.ts";
+import { begin } from "./staff.ts";
 import { stateOf, storyOf, type State } from "./state.ts";
 import { Studio } from "./studio.ts";
 import type { Problem } from "./types.ts";
@@ -16,6 +17,7 @@ function own(): State | undefined {
 
 const begun: State = (await stateOf(location.hash.slice(1))) ?? own() ?? { preset: PRESETS[0]?.id ?? "", set: {} };
 const studio = new Studio(begun);
+begin(2);
 
 function presets(state: State): void {
   const options = PRESETS.map(({ id, family, text }) => ({ value: id, text: storyOf(text).title, under: family }));

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // The workers: one for each scheme, whose latest run alone counts, and one for questions that take no time.
 
+import { named } from "./dom.ts";
 import type { Run } from "./engine.ts";
 import type { Answer, Catalogue, Checked, Given, Picture, Problems, Question } from "./types.ts";
 import type { Ask, Told } from "./worker.ts";
 
 declare global {
-  /** Put into the page when it is built: the worker's script, and the module, deflated, in base64. */
+  /** Put into the page when it is built: the worker's script. */
   const WORKER: string;
-  const MODULE: string;
 }
 
 type Waiting = (result: unknown, numbers: Float32Array | undefined, took: number) => void;
@@ -23,8 +23,9 @@ export async function inflated(text: string, format: CompressionFormat): Promise
 let module: Promise<WebAssembly.Module> | undefined;
 let script: string | undefined;
 
+/** The module stands in the page, deflated, in base64: as text that is no program, it is not parsed as one. */
 async function compiled(): Promise<WebAssembly.Module> {
-  return WebAssembly.compileStreaming(await inflated(MODULE, "gzip"));
+  return WebAssembly.compileStreaming(await inflated(named("engine").textContent ?? "", "gzip"));
 }
 
 class Worked {
@@ -70,6 +71,13 @@ class Worked {
   }
 }
 
+/** Workers begun before their schemes are known: each takes a tenth of a second to begin. */
+const spare: Worked[] = [];
+
+export function begin(workers: number): void {
+  while (spare.length < workers) spare.push(new Worked());
+}
+
 type Wanted = { question: Question; duration: number; then: (run: Run | Problems, took: number) => void };
 
 /** A run that has taken longer, in milliseconds, gives way to the next one; until then the next one waits for its picture. */
@@ -77,7 +85,7 @@ const LONG = 300;
 
 /** Runs one scheme: of several runs that are asked for, the one under way and the last. */
 export class Runner {
-  readonly #worked = new Worked();
+  readonly #worked = spare.pop() ?? new Worked();
   #began = 0;
   #busy = false;
   #next: Wanted | undefined;

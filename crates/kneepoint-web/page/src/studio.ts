@@ -30,6 +30,7 @@ export class Studio {
   #catalogue: Catalogue | undefined;
   #scales: Scales = [];
   #drawing = false;
+  #learning = false;
   #asked = 0;
   #round = 0;
   #saving: ReturnType<typeof setTimeout> | undefined;
@@ -192,14 +193,15 @@ export class Studio {
       const removable = editable(this.axis) && this.columns.length > 1;
       this.columns.forEach((column, place) => column.draw(this.#scales, `Scheme ${place + 1}, ${this.labels[place] ?? ""}`, removable));
       this.#point(this.player.at);
-      if (films.length === this.columns.length && films.length > 0) this.#first();
+      if (films.length > 0) this.#first(films.length === this.columns.length);
     });
   }
 
-  #first(): void {
-    if (performance.getEntriesByName("first picture").length > 0) return;
-    performance.mark("first picture");
-    // Explanations are asked for when there is something to look at.
+  /** Notes the first picture of a scheme; explanations are asked for when all have theirs. */
+  #first(all: boolean): void {
+    if (performance.getEntriesByName("first picture").length === 0) performance.mark("first picture");
+    if (!all || this.#learning) return;
+    this.#learning = true;
     setTimeout(() => void this.learn());
   }
 
