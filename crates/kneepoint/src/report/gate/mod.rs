@@ -40,12 +40,12 @@ pub fn why(claim: &ClaimOutcome, outcome: &Outcome) -> String {
 fn moved(Move { check, at, before, now, .. }: &Move) -> String {
     let place: Vec<String> = at.iter().map(|(axis, label)| format!("{axis} = {label}")).collect();
     let place = if place.is_empty() { String::new() } else { format!(" at {}", place.join(", ")) };
-    format!("{check}{place}: {} was {}", shown(now), shown(before))
+    format!("now {}, was {}: {check}{place}", shown(now), shown(before))
 }
 
 fn inferior(Inferior { check, difference, allowed }: &Inferior, outcome: &Outcome) -> String {
     format!(
-        "{check}: met by {} more than by {}, and {} at the lower end of the interval would be enough",
+        "met by {} more than by {}, where {} at the lower end of the interval is enough: {check}",
         shown(difference),
         outcome.against.as_deref().unwrap_or_default(),
         number::significant(*allowed, 3),

@@ -70,7 +70,7 @@ fn a_page_has_every_claim_and_a_picture_of_what_moved() {
     for part in [
         "It must hold",
         "| **failed** |",
-        "utilization >= 0.8: 0.7500 was 0.5000",
+        "now 0.7500, was 0.5000: utilization >= 0.8",
         "![suite-case: ",
         "figures/moved-suite-case.svg",
     ] {

@@ -239,6 +239,15 @@ pub(super) const ALL: &[Output] = &[
         parts: &[Of("", gate::Told::SHAPE)],
     },
     Output {
+        name: "Gate files",
+        from: &["knee gate init --json"],
+        about: "",
+        parts: &[
+            Key("gate", "The file that says what to test."),
+            Key("workflow", "The workflow of GitHub Actions."),
+        ],
+    },
+    Output {
         name: "Manifest",
         from: &["OUT/manifest.json of knee reproduce"],
         about: "",
