@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Writes the fingerprints of the engine and of every algorithm, by which kept runs are named.
+//! Writes the fingerprints of the engine and of every algorithm, by which kept runs are named, and the table of the cases of gates.
 
 #[path = "fingerprint.rs"]
 mod fingerprint;
@@ -24,7 +24,34 @@ fn main() -> io::Result<()> {
     let lock = fs::read_to_string(lock).unwrap_or_default();
     let prints = fingerprint::of(&sources, &sources::locked(&lock, "kneepoint"));
     let out = env::var_os("OUT_DIR").ok_or_else(|| io::Error::other("cargo sets OUT_DIR"))?;
-    fs::write(Path::new(&out).join("fingerprints.rs"), constants(&prints))
+    fs::write(Path::new(&out).join("fingerprints.rs"), constants(&prints))?;
+    fs::write(Path::new(&out).join("cases.rs"), cases(Path::new("../../experiments/gate"))?)
+}
+
+/// The cases of gates: suite, name of the file, text. A crate that is used from a registry has none beside it.
+fn cases(root: &Path) -> io::Result<String> {
+    println!("cargo::rerun-if-changed={}", root.display());
+    let mut table = String::from("&[\n");
+    if let Ok(root) = root.canonicalize() {
+        for suite in entries(&root)? {
+            for file in entries(&suite)? {
+                let stem = |path: &Path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+                let (name, case) = (stem(&suite), stem(&file));
+                table.push_str(&format!(
+                    "({name:?}, {case:?}, include_str!({:?})),\n",
+                    file.to_string_lossy()
+                ));
+            }
+        }
+    }
+    Ok(table + "]\n")
+}
+
+/// What is in a folder, in order.
+fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut found = fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
+    found.sort();
+    Ok(found)
 }
 
 /// The fingerprints as constants of Rust.

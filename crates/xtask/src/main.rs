@@ -8,6 +8,8 @@
 //! cargo run -p xtask -- live                   live experiments as they were measured on one machine
 //! cargo run --profile dist -p xtask -- bench   cost per packet, beside ns-2's
 //! cargo run --profile dist -p xtask -- ratchet instruction counts against the committed record
+//! cargo run --release -p xtask -- gates        every controller through the suites of `knee gate`
+//! cargo run -p xtask -- mutants                seeded faults that gates have to catch
 //! cargo run -p xtask -- docs                   documentation from the registries
 //! ```
 
@@ -16,9 +18,11 @@ mod docs;
 mod explanations;
 #[cfg(target_os = "linux")]
 mod fuzz_host;
+mod gates;
 #[cfg(target_os = "linux")]
 mod linux;
 mod live;
+mod mutants;
 mod ns2;
 mod ns3;
 mod setting;
@@ -52,6 +56,10 @@ enum Task {
     /// One controller's ACK processing, started by `bench`.
     #[command(hide = true)]
     BenchAcks(bench::acks::Arguments),
+    /// Test every controller by the suites of `knee gate`, and keep the outcomes.
+    Gates(gates::Arguments),
+    /// Build seeded faults and refactorings, and run their gates.
+    Mutants(mutants::Arguments),
     /// Write or check the documentation generated from the registries.
     Docs(docs::Arguments),
 }
@@ -68,6 +76,8 @@ fn main() -> ExitCode {
         Task::Ratchet(arguments) => bench::ratchet::run(&arguments),
         Task::BenchChild(arguments) => bench::child::run_once(&arguments),
         Task::BenchAcks(arguments) => bench::acks::run_once(&arguments),
+        Task::Gates(arguments) => gates::run_all(&arguments),
+        Task::Mutants(arguments) => mutants::run(&arguments),
         Task::Docs(arguments) => docs::run(&arguments),
     };
     match done {

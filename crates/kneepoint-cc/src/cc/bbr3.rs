@@ -5,7 +5,9 @@
 //!
 //! ```text
 //! B = min(greatest delivery rate of this and the last cycle, B_lo)     T = smallest RTT of 10 s
-//! pacing rate = 0.99 p B      W -> min(W + packets arrived, c B T, cap), at least 4
+//! pacing rate = 0.99 p B      W -> min(W + packets arrived, c B T + E, cap), at least 4
+//!
+//! E = max over 10 rounds (in Startup, over this one) of (arrived - B t), t since less than B t had arrived
 //!
 //! state     p      c      cap                   until
 //! Startup   2.77   2      none                  the rate grew by less than 1/4 in each of 3 rounds, or too
@@ -25,7 +27,9 @@
 //! else, per round with a loss:  B_lo = max(rate of the round, 0.7 B_lo), from B
 //!                               I_lo = max(arrived in a round trip, 0.7 I_lo), from W
 //! Up with W = I_hi in flight:   I_hi += 1, 2, 4, ... packets a round
-//! timeout:  W = 1; when repaired, W as before
+//! timeout:  W = 1 and what is still in flight; when repaired, W as before
+//! spurious: W, B_lo, I_lo, I_hi at least as before the repair; if losses ended Startup or Up, Startup again or Refill
+//! idle:     pacing rate = 0.99 B until the next acknowledgement, which begins no ProbeRTT
 //! ```
 //!
 //! `W` window, `I` bounds of the packets in flight; `B` packets/s; `p`, `c` gains.
@@ -35,25 +39,29 @@
 //! rate is that of a path of 1 ms, the first RTT corrects it; the echo of a mark counts as losses above the
 //! threshold (§3.7: a mark must be treated as congestion, the draft does not say how); Drain obeys I_hi as the
 //! table of §5.6.1 has it, not as the pseudocode.
-//! Departures: no allowance for aggregated acknowledgements (`extra_acked`), no undoing of what a spurious
-//! repair did, no restart from idle, for which a host would have to tell of sending. Linux's BBRv3 of 2023 and
-//! drafts before -06 have no precautionary probe: `precautionary = false`.
+//! Hosts that do not tell of undoing or of idleness (the papers') leave these out; where a ProbeRTT has lasted long enough as sending
+//! begins again, the next acknowledgement ends it. Linux's BBRv3 of 2023 and drafts before -06 have no precautionary probe:
+//! `precautionary = false`.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::delivery::Sample;
-use super::{Ack, Control, Controller, Ecn, Loss, Start, Timeout};
+use super::{Ack, Cause, Control, Controller, Ecn, Loss, Resize, Start, Timeout};
 use crate::rng::Rng;
 use crate::units::{PacketRate, Span, Time};
 
+use aggregation::Aggregation;
 use bounds::Bounds;
 use model::Model;
 use phases::Mode;
+use undo::Undo;
 
+mod aggregation;
 mod bounds;
 mod model;
 mod phases;
+mod undo;
 
 crate::settings! {
     /// BBRv3's parameters.
@@ -97,12 +105,16 @@ struct State {
     mode: Mode,
     model: Model,
     bounds: Bounds,
+    aggregation: Aggregation,
+    undo: Undo,
     /// B.
     rate: f64,
     /// The pipe was full once.
     filled: bool,
     /// A mark was echoed.
     marked: bool,
+    /// Sending began again after idleness, and nothing was acknowledged since.
+    resumed: bool,
     /// Arriving packets were sent while probing, no losses were answered yet; the last of them arrive in this round.
     probe_sample: bool,
     probe_ends: bool,
@@ -127,20 +139,29 @@ struct State {
 impl State {
     /// `gain` products of rate and delay.
     fn target(&self, gain: f64) -> f64 {
-        if self.model.rtt == Span::MAX || self.rate == 0.0 {
-            return self.initial_window.max(self.params.min_window);
+        self.target_with(gain, 0.0)
+    }
+
+    /// The same and so many packets more.
+    fn target_with(&self, gain: f64, more: f64) -> f64 {
+        let unknown = self.model.rtt == Span::MAX || self.rate == 0.0;
+        let product =
+            if unknown { self.initial_window } else { gain * self.rate * self.model.rtt.as_secs_f64() };
+        (product + more).max(self.params.min_window)
+    }
+
+    fn pace_at(&mut self, gain: f64) {
+        let rate = gain * self.rate * (1.0 - PACING_MARGIN);
+        if rate > 0.0 && (self.filled || rate > self.pacing) {
+            self.pacing = rate;
         }
-        (gain * self.rate * self.model.rtt.as_secs_f64()).max(self.params.min_window)
     }
 
     fn set_pacing(&mut self, first_rtt: Option<Span>) {
         if let Some(rtt) = first_rtt.filter(|rtt| *rtt > Span::ZERO) {
             self.pacing = STARTUP_GAIN * self.initial_window / rtt.as_secs_f64();
         }
-        let rate = self.gains().0 * self.rate * (1.0 - PACING_MARGIN);
-        if rate > 0.0 && (self.filled || rate > self.pacing) {
-            self.pacing = rate;
-        }
+        self.pace_at(self.gains().0);
     }
 
     fn save_window(&mut self) {
@@ -152,14 +173,15 @@ impl State {
         if self.repair.take_if(|(end, _)| ack.una >= *end).is_some() {
             self.window = self.window.max(self.prior_window);
         }
-        let target = self.target(self.gains().1) + if self.mode == Mode::Up { 2.0 } else { 0.0 };
+        let extra = self.aggregation.surplus(self.model.delivery.rounds(), self.filled);
+        let target = self.target_with(self.gains().1, extra) + if self.mode == Mode::Up { 2.0 } else { 0.0 };
         if self.filled {
             self.window = (self.window + sample.newly).min(target);
         } else if self.window < target || (self.model.delivery.delivered() as f64) < self.initial_window {
             self.window += sample.newly;
         }
         if matches!(self.mode, Mode::ProbeRtt(..)) {
-            self.window = self.window.min(target);
+            self.window = self.window.min(self.target(self.gains().1));
         }
         self.window = self.window.max(self.params.min_window).min(self.cap());
     }
@@ -177,9 +199,12 @@ impl Controller for Bbr3 {
             mode: Mode::Startup,
             model: Model::new(),
             bounds: Bounds::new(),
+            aggregation: Aggregation::new(),
+            undo: Undo::new(),
             rate: 0.0,
             filled: false,
             marked: false,
+            resumed: false,
             probe_sample: false,
             probe_ends: false,
             too_high: false,
@@ -210,6 +235,8 @@ impl Controller for Bbr3 {
             let from = (state.model.rate(), state.window);
             state.bounds.lower(from, state.model.latest, state.params.beta);
         }
+        let round = state.model.delivery.rounds();
+        state.aggregation.learn(ack.now, sample.newly, state.rate, state.window, round);
         state.model.judge_growth(&sample);
         state.filled |= state.model.full();
         state.leave_startup(&sample, ended);
@@ -226,18 +253,36 @@ impl Controller for Bbr3 {
     }
 
     fn on_loss(&mut self, loss: &Loss) {
-        self.0.save_window();
+        self.0.save();
         self.0.repair = Some((loss.next, self.0.model.delivery.rounds()));
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {
-        self.0.save_window();
+        // A timeout within a repair begins none.
+        if timeout.reported {
+            self.0.save_window()
+        } else {
+            self.0.save()
+        }
         self.0.window = 1.0;
         self.0.repair = Some((timeout.next, self.0.model.delivery.rounds()));
     }
 
     fn on_ecn(&mut self, _: &Ecn) {
         self.0.marked = true;
+    }
+
+    fn on_resize(&mut self, resize: &Resize) {
+        match resize.cause {
+            Cause::Undo => self.0.restore(),
+            Cause::Timeout => self.0.window = resize.window,
+            // Idleness is answered by a pace, not by a smaller window.
+            Cause::Idle => {}
+        }
+    }
+
+    fn on_resume(&mut self, now: Time, _: Span) {
+        self.0.resume(now);
     }
 
     fn control(&self) -> Control {
@@ -249,8 +294,15 @@ impl Controller for Bbr3 {
         let known = |bound: f64| if bound.is_finite() { bound } else { 0.0 };
         let rtt = if state.model.rtt == Span::MAX { Span::ZERO } else { state.model.rtt };
         vec![
+            ("phase", state.mode.number()),
+            ("filled", f64::from(state.filled)),
             ("rate_pps", state.rate),
+            ("max_rate_pps", state.model.rate()),
+            ("rate_lo_pps", known(state.bounds.rate_lo)),
             ("min_rtt_ms", rtt.as_millis_f64()),
+            ("inflight_packets", state.in_flight),
+            ("window_packets", state.window),
+            ("extra_acked_packets", state.aggregation.surplus(state.model.delivery.rounds(), state.filled)),
             ("pacing_gain", state.gains().0),
             ("inflight_hi_packets", known(state.bounds.inflight_hi)),
             ("inflight_lo_packets", known(state.bounds.inflight_lo)),
@@ -339,6 +391,56 @@ mod tests {
         assert!(bound <= flight + 2.0 && bound >= 0.7 * 101.0 && state.too_high, "{bound} {flight}");
         path.until(|path| path.controller.0.mode == Mode::Cruise);
         assert!(path.window() <= 0.85 * path.controller.0.bounds.inflight_hi + 1e-9, "{}", path.window());
+    }
+
+    /// 100 products and no losses, and yet a repair took the window: undone, it is what it was.
+    #[test]
+    fn a_repair_that_was_none_leaves_window_bounds_and_phase_as_they_were() {
+        let mut path = cruising();
+        path.until(|path| path.controller.0.mode == Mode::Up);
+        let before = path.window();
+        path.lose(8);
+        path.until(|path| path.controller.0.mode == Mode::Down);
+        assert!(path.controller.0.bounds.inflight_hi.is_finite());
+        let undone = Resize { now: path.now, window: before, threshold: f64::INFINITY, cause: Cause::Undo };
+        path.controller.on_resize(&undone);
+        let state = &path.controller.0;
+        assert_eq!((state.mode, state.bounds.inflight_hi), (Mode::Refill, f64::INFINITY));
+        assert!(path.window() >= before, "{} {before}", path.window());
+        path.until(|path| path.controller.0.mode == Mode::Up);
+    }
+
+    #[test]
+    fn six_idle_seconds_are_as_good_as_a_search_for_the_smallest_round_trip() {
+        let path = cruising();
+        let now = path.now + Span::from_secs(6);
+        let ack = Ack {
+            now: now + Span::from_millis(110),
+            rtt: Some(Span::from_millis(110)),
+            one_way: None,
+            acked: 1,
+            delivered: path.delivered + 1,
+            resent: 0,
+            marked: 0,
+            credit: 1.0,
+            limited: false,
+            una: path.delivered + 1,
+            next: path.next,
+            in_flight: 3,
+            recovering: false,
+        };
+        let after = |told: bool| {
+            let mut controller = path.controller.clone();
+            if told {
+                controller.on_resume(now, Span::from_secs(6));
+                let state = &controller.0;
+                assert!((state.pacing - 0.99 * state.rate).abs() < 1e-9);
+            }
+            controller.on_ack(&ack, &mut Rng::stream(1, "idle", 0));
+            controller.0.mode
+        };
+        assert!(matches!(after(false), Mode::ProbeRtt(..)));
+        assert_eq!(after(true), Mode::Refill);
     }
 
     #[test]

@@ -71,6 +71,7 @@ verbs! {
     markov,
     trace,
     drill,
+    gate,
     kernel,
     list,
     explain,

@@ -20,6 +20,7 @@ mod emulating;
 mod figures;
 mod fluid;
 mod fuzz;
+mod gating;
 mod hostile;
 #[cfg(target_os = "linux")]
 mod limits;

@@ -5,9 +5,10 @@
 //! confidence interval of the margin is computed seed by seed, because schemes run under the same random numbers and
 //! their difference varies less than either.
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::expression::{Check, Expression, Reference, Scope};
+use super::expression::{Check, Expression, Reference, Scope, Sign};
 use crate::table::Estimate;
 use crate::table::{Frame, Labels};
 
@@ -106,6 +107,21 @@ pub struct CheckResult {
     pub margin: Estimate,
     /// Whether it holds.
     pub holds: bool,
+    /// Its relation.
+    pub sign: Sign,
+    /// The sides of each seed, where both are known.
+    pub sides: Vec<Sides>,
+}
+
+/// The sides of a comparison in the runs of one seed.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Sides {
+    /// The seed.
+    pub seed: u64,
+    /// The left side.
+    pub left: f64,
+    /// The right side.
+    pub right: f64,
 }
 
 impl CheckResult {
@@ -222,11 +238,17 @@ fn comparison(check: &Check, frame: &Frame, points: &[Labels], at: Labels) -> Re
     if !(left.is_finite() && right.is_finite()) {
         return Err(Reference { metric: format!("a number for `{}`", check.text), labels: at });
     }
-    let by_seed = frame.seeds().iter().filter_map(|seed| {
-        let seed = Some(*seed);
-        Some(check.sign.margin(mean(&check.left, seed).ok()?, mean(&check.right, seed).ok()?))
+    let sides = frame.seeds().iter().filter_map(|seed| {
+        let only = Some(*seed);
+        Some(Sides {
+            seed: *seed,
+            left: mean(&check.left, only).ok()?,
+            right: mean(&check.right, only).ok()?,
+        })
     });
-    let spread = Estimate::of(&by_seed.collect::<Vec<_>>());
+    let sides: Vec<Sides> = sides.collect();
+    let margins = sides.iter().map(|one| check.sign.margin(one.left, one.right));
+    let spread = Estimate::of(&margins.collect::<Vec<_>>());
     Ok(CheckResult {
         at,
         check: check.text.clone(),
@@ -234,6 +256,8 @@ fn comparison(check: &Check, frame: &Frame, points: &[Labels], at: Labels) -> Re
         right,
         margin: Estimate { mean: check.sign.margin(left, right), half_width: spread.half_width },
         holds: check.sign.holds(left, right),
+        sign: check.sign,
+        sides,
     })
 }
 

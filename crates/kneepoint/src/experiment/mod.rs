@@ -29,18 +29,20 @@
 pub mod bins;
 pub mod claim;
 pub mod expression;
+pub mod gate;
 mod outcome;
 pub mod publication;
 mod read;
 pub mod reproduce;
 mod sections;
+mod subject;
 mod vet;
 
 pub use bins::Bins;
 pub use claim::{Cause, CheckResult, Claim, Judgement, Verdict};
 pub use outcome::{Because, Reproduction};
 pub use publication::{Choice, Publication};
-pub use read::{parse, parse_in, parse_with};
+pub use read::{parse, parse_for, parse_in, parse_with};
 pub use sections::{FigureSpec, Scale};
 pub use vet::observed;
 
@@ -91,6 +93,8 @@ pub struct Experiment {
     pub title: String,
     /// Publication, section, figure.
     pub source: String,
+    /// The words of the source that it makes runnable; empty of a figure.
+    pub quote: String,
     /// Its figure, if it has one.
     pub figure: Option<FigureSpec>,
     /// How runs are pooled before claims and figures see them.

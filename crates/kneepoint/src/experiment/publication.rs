@@ -15,13 +15,14 @@
 use std::collections::BTreeMap;
 
 use super::expression::{Check, Expression};
+use super::read::{self, Around};
 use super::sections::{Alternative, SharedSilence, WordParams, Words};
-use super::{Reading, Scope, Variant, read};
+use super::{Reading, Scope, Variant};
 use crate::fault::Faults;
 use crate::scenario::reader::{Shape, section, settings};
 use crate::scenario::sweep::write_all;
 use crate::scenario::tree::{Key, Node, Table, Value};
-use crate::scenario::{self, Extensions, Fault, Files};
+use crate::scenario::{self, Fault};
 use crate::study::Work;
 use crate::suggest::did_you_mean;
 
@@ -177,7 +178,7 @@ pub(super) struct Under<'e> {
     pub id: &'e str,
     /// Its scenario as the experiment writes it.
     pub body: &'e Table,
-    pub files: Files<'e>,
+    pub around: Around<'e>,
 }
 
 /// What becomes of it.
@@ -198,7 +199,7 @@ impl Under<'_> {
             self.publication.readings.iter().filter(|reading| reading.concerns(self.id)).collect();
         let none = Choice::new();
         let body = self.set(&concerned, &none, faults);
-        let (points, seeds) = read::points(&body, self.files, faults)?;
+        let (points, seeds) = read::points(&body, self.around, faults)?;
         let taken = Variant { name: None, choice: none, points };
         let (mut relevant, mut others) = (Vec::new(), Vec::new());
         for reading in &concerned {
@@ -224,7 +225,7 @@ impl Under<'_> {
     }
 
     fn variant(&self, concerned: &[&Shared], choice: &Choice, faults: &mut Faults) -> Option<Variant> {
-        let (points, _) = read::points(&self.set(concerned, choice, faults), self.files, faults)?;
+        let (points, _) = read::points(&self.set(concerned, choice, faults), self.around, faults)?;
         let name = choice.iter().map(|(id, name)| format!("{id}: {name}")).collect::<Vec<_>>().join("; ");
         Some(Variant { name: Some(name), choice: choice.clone(), points })
     }
@@ -234,7 +235,7 @@ impl Under<'_> {
         let mut body = self.body.clone();
         // A computation has no senders that could be set.
         for reading in concerned.iter().filter(|_| self.body.get("topology").is_some()) {
-            write_all(&mut body, reading.under(choice), &Extensions::NONE, faults);
+            write_all(&mut body, reading.under(choice), self.around.extensions, faults);
         }
         body
     }

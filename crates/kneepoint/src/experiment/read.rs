@@ -8,11 +8,13 @@ use super::claim::Claim;
 use super::expression::{Check, Expression, Wrong};
 use super::publication::{Choice, Publication, Under};
 use super::sections::{Alternative, FigureSpec, Head, Names, Predict, Silence, Statement, Words};
+use super::subject;
 use super::vet::vet;
 use super::{Experiment, Pace, Point, Reading, Scope, Variant};
 use crate::fault::Faults;
 use crate::scenario::choose::{Precedence, choose};
 use crate::scenario::reader::{Shape, section, settings};
+use crate::scenario::scheme::Scheme;
 use crate::scenario::sweep::{self, write_all};
 use crate::scenario::tree::{Key, Node, Table, Value};
 use crate::scenario::{self, Extensions, Fault, Files, Opened};
@@ -42,9 +44,46 @@ pub fn parse_in(
     scope: Scope,
     files: Files,
 ) -> Result<Experiment, Vec<Fault>> {
+    let around = Around { files, extensions: &Extensions::NONE, subject: None };
+    parse_around(publication, text, (pace, scope), around)
+}
+
+/// Reads an experiment in which a scheme takes the place of `subject`. Claims about what this scheme does not report cannot be
+/// tested.
+pub fn parse_for(
+    subject: &Scheme,
+    extensions: &Extensions,
+    text: &str,
+    pace: Pace,
+    files: Files,
+) -> Result<Experiment, Vec<Fault>> {
+    let around = Around { files, extensions, subject: Some(subject) };
+    parse_around(&Publication::default(), text, (pace, Scope::Taken), around)
+}
+
+/// What an experiment is made of besides its text.
+#[derive(Clone, Copy)]
+pub(super) struct Around<'e> {
+    /// The files that it names.
+    pub files: Files<'e>,
+    /// Algorithms that it may name besides those of the registries.
+    pub extensions: &'e Extensions,
+    /// The scheme that takes the place of `subject`.
+    pub subject: Option<&'e Scheme>,
+}
+
+fn parse_around(
+    publication: &Publication,
+    text: &str,
+    how: (Pace, Scope),
+    around: Around,
+) -> Result<Experiment, Vec<Fault>> {
     let mut faults = Faults::default();
-    let root = scenario::root(text, &mut faults);
-    let experiment = root.and_then(|root| experiment(&root, publication, (pace, scope), files, &mut faults));
+    let mut root = scenario::root(text, &mut faults);
+    if let Some((root, subject)) = root.as_mut().zip(around.subject) {
+        subject::seat(root, subject);
+    }
+    let experiment = root.and_then(|root| experiment(&root, publication, how, around, &mut faults));
     match experiment {
         Some(experiment) if faults.is_empty() => Ok(experiment),
         _ => Err(faults.finish(text)),
@@ -55,7 +94,7 @@ fn experiment(
     root: &Table,
     publication: &Publication,
     (pace, scope): (Pace, Scope),
-    files: Files,
+    around: Around,
     faults: &mut Faults,
 ) -> Option<Experiment> {
     let shape = Shape { place: "[experiment]", besides: &[], required: &["id", "title", "source"] };
@@ -81,14 +120,15 @@ fn experiment(
     body.entries.retain(|(key, _)| !OWN.contains(&key.text.as_str()));
     let quick = section(root, "quick", faults);
     if pace == Pace::Quick {
-        shorten(&mut body, quick, faults);
+        shorten(&mut body, quick, around.extensions, faults);
     }
-    let (Words(id), Words(title), Words(source)) = (head.id, head.title, head.source);
-    let shared = Under { publication, id: &id, body: &body, files }.read(scope, faults)?;
+    let (Words(id), Words(title), Words(source), Words(quote)) =
+        (head.id, head.title, head.source, head.quote);
+    let shared = Under { publication, id: &id, body: &body, around }.read(scope, faults)?;
     let mut variants = vec![shared.taken];
     for silence in silences {
         for table in silence.tables("alternative", faults) {
-            variants.extend(alternative(table, &shared.body, files, faults));
+            variants.extend(alternative(table, &shared.body, around, faults));
         }
     }
     variants.extend(shared.others);
@@ -96,8 +136,11 @@ fn experiment(
     let seeds = shared.seeds;
     let paper = id.split('-').next().unwrap_or_default().to_string();
     let more = Vec::new();
-    let experiment =
-        Experiment { id, paper, title, source, figure, bins, claims, readings, seeds, more, variants };
+    let mut experiment =
+        Experiment { id, paper, title, source, quote, figure, bins, claims, readings, seeds, more, variants };
+    if let Some(scheme) = around.subject {
+        subject::mute(&mut experiment, scheme);
+    }
     if shared.body.entries.is_empty() {
         for (claim, table) in
             experiment.claims.iter().zip(&tables).filter(|(claim, _)| !claim.checks.is_empty())
@@ -125,20 +168,20 @@ fn is_name(id: &str) -> bool {
     (1..=100).contains(&id.len()) && id.chars().all(inside) && id.starts_with(|c| c != '-')
 }
 
-fn alternative(table: &Table, body: &Table, files: Files, faults: &mut Faults) -> Option<Variant> {
+fn alternative(table: &Table, body: &Table, around: Around, faults: &mut Faults) -> Option<Variant> {
     let shape = Shape { place: "[[reading.alternative]]", besides: &["set"], required: &["name"] };
     let Alternative { name: Words(name) } = settings(table, shape, faults);
     let mut changed = body.clone();
-    write_all(&mut changed, &section(table, "set", faults), &Extensions::NONE, faults);
-    let (points, _) = points(&changed, files, faults)?;
+    write_all(&mut changed, &section(table, "set", faults), around.extensions, faults);
+    let (points, _) = points(&changed, around, faults)?;
     Some(Variant { name: Some(name), choice: Choice::new(), points })
 }
 
 /// Writes what `[quick]` says into the fields; seeds apart, which a scenario does not let be written from outside.
-fn shorten(body: &mut Table, mut quick: Table, faults: &mut Faults) {
+fn shorten(body: &mut Table, mut quick: Table, extensions: &Extensions, faults: &mut Faults) {
     let seeds = quick.get("seeds").cloned();
     quick.entries.retain(|(key, _)| key.text != "seeds");
-    write_all(body, &quick, &Extensions::NONE, faults);
+    write_all(body, &quick, extensions, faults);
     if let Some(seeds) = seeds {
         replace(body, "run", "seeds", seeds);
     }
@@ -174,18 +217,22 @@ fn replace(root: &mut Table, section: &str, key: &str, value: Node) {
 }
 
 /// The points of one variant, and its seeds.
-pub(super) fn points(body: &Table, files: Files, faults: &mut Faults) -> Option<(Vec<Point>, Vec<u64>)> {
+pub(super) fn points(body: &Table, around: Around, faults: &mut Faults) -> Option<(Vec<Point>, Vec<u64>)> {
     match (body.get("compute"), body.get("topology")) {
         // Claims that nothing can be run for, each with its reason.
         _ if body.entries.is_empty() => Some((Vec::new(), vec![1])),
-        (None, _) => simulations(body, files, faults),
+        (None, _) => simulations(body, around, faults),
         (Some(_), None) => Some((computations(body, faults), vec![1])),
-        (Some(_), Some(_)) => computed_and_simulated(body, files, faults),
+        (Some(_), Some(_)) => computed_and_simulated(body, around, faults),
     }
 }
 
 /// A computation and a simulation for each point of the sweep, under the same labels.
-fn computed_and_simulated(body: &Table, files: Files, faults: &mut Faults) -> Option<(Vec<Point>, Vec<u64>)> {
+fn computed_and_simulated(
+    body: &Table,
+    around: Around,
+    faults: &mut Faults,
+) -> Option<(Vec<Point>, Vec<u64>)> {
     let mut points = computations(body, faults);
     let axes = sweep::axes(body, faults);
     let mut seeds = Vec::new();
@@ -194,7 +241,7 @@ fn computed_and_simulated(body: &Table, files: Files, faults: &mut Faults) -> Op
         let (labels, mut tree) = sweep::point(body, &axes, index, &Extensions::NONE, &mut Faults::default());
         tree.entries.retain(|(key, _)| key.text != "compute" && key.text != "sweep");
         let mut found = Faults::default();
-        let simulated = simulations(&tree, files, &mut found);
+        let simulated = simulations(&tree, around, &mut found);
         faults.join(found);
         let (simulated, every) = simulated?;
         points.extend(simulated.into_iter().map(|point| Point { labels: labels.clone(), ..point }));
@@ -204,12 +251,12 @@ fn computed_and_simulated(body: &Table, files: Files, faults: &mut Faults) -> Op
 }
 
 /// A simulation for each point of the sweep, and the seeds of each.
-fn simulations(body: &Table, files: Files, faults: &mut Faults) -> Option<(Vec<Point>, Vec<u64>)> {
+fn simulations(body: &Table, around: Around, faults: &mut Faults) -> Option<(Vec<Point>, Vec<u64>)> {
     let watched = body.get("predict").map(|_| predict(body, faults));
     let windows = windows(body, faults);
     let mut network = body.clone();
     network.entries.retain(|(key, _)| key.text != "predict" && key.text != "windows");
-    let plan = scenario::plan(&network, &Extensions::NONE, Opened::by(files), faults)?;
+    let plan = scenario::plan(&network, around.extensions, Opened::by(around.files), faults)?;
     let mut points = Vec::new();
     for case in plan.cases {
         let late = |(.., window): &&(String, Node, Interval)| window.to > case.valid.schedule().duration;

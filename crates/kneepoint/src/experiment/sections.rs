@@ -17,6 +17,8 @@ crate::settings! {
         title: Words = Words::default();
         /// Publication, section, figure.
         source: Words = Words::default();
+        /// The words of the source that it makes runnable, for a case of a gate.
+        quote: Words = Words::default();
     }
 }
 

@@ -152,7 +152,7 @@ impl Axes {
 }
 
 /// The keys of all metrics of the runs; none if some are not known before.
-fn metrics(experiment: &Experiment) -> Option<BTreeSet<String>> {
+pub(super) fn metrics(experiment: &Experiment) -> Option<BTreeSet<String>> {
     let points = experiment.variants.iter().flat_map(|variant| &variant.points);
     let mut keys = BTreeSet::new();
     for point in points {

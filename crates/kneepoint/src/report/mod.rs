@@ -13,6 +13,7 @@ pub mod figure;
 mod figures;
 pub mod fluid;
 pub mod format;
+pub mod gate;
 mod grid;
 pub mod json;
 pub mod live;

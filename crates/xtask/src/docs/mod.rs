@@ -2,6 +2,7 @@
 //! Documentation generated from the registries and declared fields, and the check that it is current.
 
 mod algorithms;
+mod gates;
 mod output;
 mod response_functions;
 
@@ -25,8 +26,10 @@ fn generate() -> Vec<Generated> {
     let schema = serde_json::to_string_pretty(&scenario::schema()).unwrap_or_default() + "\n";
     vec![
         ("algorithms.md", algorithms::page()),
+        ("bbr-draft.md", gates::bbr_draft()),
         ("output.md", output::page()),
         ("response-functions.md", response_functions::page()),
+        ("rfc9743.md", gates::rfc9743()),
         ("scenario.schema.json", schema),
         ("scenario.example.toml", scenario::example()),
     ]

@@ -28,6 +28,13 @@ impl Bounds {
         (self.rate_lo, self.inflight_lo) = (f64::INFINITY, f64::INFINITY);
     }
 
+    /// No bound is less than it was.
+    pub fn raise(&mut self, was: &Bounds) {
+        self.rate_lo = self.rate_lo.max(was.rate_lo);
+        self.inflight_lo = self.inflight_lo.max(was.inflight_lo);
+        self.inflight_hi = self.inflight_hi.max(was.inflight_hi);
+    }
+
     /// A round with losses brought `latest`, a rate and a flight; `from` bounds where nothing did.
     pub fn lower(&mut self, from: (f64, f64), latest: (f64, f64), beta: f64) {
         let or = |bound: f64, else_from: f64| if bound.is_finite() { bound } else { else_from };

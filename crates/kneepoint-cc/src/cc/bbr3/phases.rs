@@ -30,7 +30,37 @@ pub(super) enum Mode {
     ProbeRtt(Option<Time>, bool),
 }
 
+impl Mode {
+    /// Its number in series, in the order of the table: Startup is 0, ProbeRTT 6.
+    pub fn number(self) -> f64 {
+        match self {
+            Mode::Startup => 0.0,
+            Mode::Drain(_) => 1.0,
+            Mode::Down => 2.0,
+            Mode::Cruise => 3.0,
+            Mode::Refill => 4.0,
+            Mode::Up => 5.0,
+            Mode::ProbeRtt(..) => 6.0,
+        }
+    }
+}
+
 impl State {
+    /// Sending begins again with nothing in flight: idleness drained the queue, as ProbeRTT would have.
+    pub(super) fn resume(&mut self, now: Time) {
+        self.resumed = true;
+        self.aggregation.begin(now);
+        match self.mode {
+            Mode::Down | Mode::Cruise | Mode::Refill | Mode::Up => self.pace_at(1.0),
+            // Long enough with a small window: the next acknowledgement ends it.
+            Mode::ProbeRtt(Some(end), _) if now > end => {
+                self.mode = Mode::ProbeRtt(Some(end), true);
+                self.window = self.window.max(self.prior_window);
+            }
+            _ => {}
+        }
+    }
+
     /// p and c.
     pub(super) fn gains(&self) -> (f64, f64) {
         match self.mode {
@@ -70,6 +100,7 @@ impl State {
             self.bounds.inflight_hi = safe.max(self.target(1.0).min(self.window) * self.params.beta);
         }
         if self.mode == Mode::Up {
+            self.undo.ended = Some(Mode::Up);
             self.go_down(now, rng);
         }
     }
@@ -101,6 +132,7 @@ impl State {
         let repaired = self.repair.is_some_and(|(_, round)| self.model.delivery.rounds() > round);
         let losses = self.model.lost >= STARTUP_LOSSES && self.too_many_lost(sample);
         if self.mode == Mode::Startup && ended && repaired && losses {
+            self.undo.ended = Some(Mode::Startup);
             self.fill();
         }
         if self.mode == Mode::Startup && self.filled {
@@ -125,7 +157,7 @@ impl State {
         self.mode = Mode::Down;
     }
 
-    fn refill(&mut self) {
+    pub(super) fn refill(&mut self) {
         self.bounds.forget();
         self.bounds.calm();
         self.stopped_early = false;
@@ -212,7 +244,8 @@ impl State {
     }
 
     pub(super) fn probe_rtt(&mut self, ack: &Ack, sample: &Sample, expired: bool, rng: &mut Rng) {
-        if expired && !matches!(self.mode, Mode::ProbeRtt(..)) {
+        let resumed = core::mem::take(&mut self.resumed);
+        if expired && !resumed && !matches!(self.mode, Mode::ProbeRtt(..)) {
             self.save_window();
             self.mode = Mode::ProbeRtt(None, false);
             self.probe_ends = true;

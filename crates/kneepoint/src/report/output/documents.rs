@@ -5,6 +5,7 @@ use super::Output;
 use super::Part::{self, Headlines, In, Key, Of, Subjects};
 use crate::keys::Keyed;
 use crate::report::difference::Difference;
+use crate::report::gate;
 use crate::report::predictions::Predictions;
 use crate::report::{Beside, Factor, Manifest, RunResult};
 use crate::run::cost::Term;
@@ -229,6 +230,21 @@ pub(super) const ALL: &[Output] = &[
             Key("experiments[].source", "The figure or table."),
             Key("experiments[].claims", "The number of its claims."),
             Key("experiments[].file", "Its file."),
+        ],
+    },
+    Output {
+        name: "Gate",
+        from: &["knee gate run --json", "knee gate accept --json"],
+        about: "The exit status is 1 if a case failed and 2 if one could not be judged, although there is an answer.",
+        parts: &[Of("", gate::Told::SHAPE)],
+    },
+    Output {
+        name: "Gate files",
+        from: &["knee gate init --json"],
+        about: "",
+        parts: &[
+            Key("gate", "The file that says what to test."),
+            Key("workflow", "The workflow of GitHub Actions."),
         ],
     },
     Output {

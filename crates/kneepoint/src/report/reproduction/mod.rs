@@ -35,7 +35,7 @@ pub fn reason(claim: &Claim, judgement: &Judgement) -> String {
 }
 
 /// At how many points a claim holds, how many of its comparisons do, and the one that is closest to failing or fails by most.
-fn evidence(judgement: &Judgement) -> String {
+pub(super) fn evidence(judgement: &Judgement) -> String {
     let points: Vec<bool> = judgement
         .points
         .chunk_by(|a, b| a.at == b.at)

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What a gate is asked: `gate.toml`, and options that go before it.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use kneepoint::experiment::Pace;
+use kneepoint::experiment::gate::settings::{self, Asked};
+use kneepoint::experiment::gate::suites::{self, Carried};
+use kneepoint::experiment::gate::{Baseline, Gate, Limits, Outcome, Question, Refused, Threshold};
+use kneepoint::report::Manifest;
+use kneepoint::scenario;
+use kneepoint_bench::session::Session;
+use kneepoint_bench::{conductor, files};
+
+use super::super::compare::read_scheme;
+use crate::completion;
+use crate::failure::Failure;
+use crate::manifest;
+use crate::means::{MeansOptions, Sweep};
+use crate::values::number;
+
+/// Options of `run` and `accept`.
+#[derive(Args)]
+pub struct Options {
+    /// Scheme under test, in the place of the one in gate.toml; with it no gate.toml is needed
+    #[arg(value_name = "SCHEME", add = completion::scheme())]
+    subject: Option<String>,
+    /// Suites, or files of cases, in the place of those in gate.toml [default without one: rfc9743,coexist]
+    #[arg(long, value_delimiter = ',', value_name = "SUITE,…")]
+    suite: Vec<String>,
+    /// The file that says what to test [default: gate.toml, if there is one or no SCHEME]
+    #[arg(long, value_name = "FILE")]
+    gate: Option<PathBuf>,
+    /// Shortened runs with fewer seeds
+    #[arg(long)]
+    quick: bool,
+    /// Another scheme: no claim may be met by less than by this one
+    #[arg(long, value_name = "SCHEME", add = completion::scheme())]
+    against: Option<String>,
+    /// By how much less, as a part of the number compared [default: 0.05]
+    #[arg(long, value_name = "PART", value_parser = number)]
+    margin: Option<f64>,
+    /// How far a number may move from the baseline, as a part of it [default: 0.02]
+    #[arg(long, value_name = "PART", value_parser = number)]
+    tolerance: Option<f64>,
+    /// The baseline [default: gate.json beside gate.toml]
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
+    /// Seeds of each case, instead of its own
+    #[arg(long, value_name = "N", value_parser = scenario::seeds)]
+    seeds: Option<u32>,
+    #[command(flatten)]
+    means: MeansOptions,
+}
+
+/// The file that says what to test, unless another is named.
+pub const GATE: &str = "gate.toml";
+/// The suites without such a file.
+pub const SUITES: [&str; 2] = ["rfc9743", "coexist"];
+
+/// A gate, and where its files are.
+pub struct Planned {
+    gate: Gate,
+    /// The file that says what to test, for messages that point at it.
+    pub place: String,
+    /// The file of the baseline.
+    pub baseline: PathBuf,
+    /// The baseline.
+    pub accepted: Option<Baseline>,
+}
+
+impl Options {
+    /// The gate that they ask for.
+    pub fn plan(&self, session: &Session) -> Result<Planned, Failure> {
+        let place = self.gate.clone().unwrap_or(GATE.into());
+        let wanted = self.gate.is_some() || self.subject.is_none() || place.is_file();
+        let (asked, thresholds) = if wanted { read(session, &place)? } else { self.alone()? };
+        let subject = self.subject.clone().unwrap_or(asked.subject.0.clone());
+        let subject = read_scheme(session, &subject, &[])?;
+        let against = self.against.clone().or(Some(asked.against.0.clone()).filter(|name| !name.is_empty()));
+        let against = against.map(|name| read_scheme(session, &name, &[])).transpose()?;
+        let baseline = self.baseline.clone().unwrap_or(place.with_file_name(&asked.baseline.0));
+        let accepted = accepted(session, &baseline)?;
+        if let Some(accepted) = accepted.as_ref().filter(|accepted| accepted.subject != subject.name)
+            && self.baseline.is_some()
+        {
+            let message = format!("`{}` is of `{}`", baseline.display(), accepted.subject);
+            let remedy = format!("name the baseline of `{}`, or leave the option out", subject.name);
+            return Err(Failure::usage(message, remedy));
+        }
+        let question = Question {
+            against,
+            extensions: session.extensions().clone(),
+            cases: self.cases(session, &place, &asked)?,
+            thresholds,
+            pace: if self.quick { Pace::Quick } else { Pace::Full },
+            seeds: self.seeds.or(Some(asked.seeds).filter(|seeds| *seeds > 0)),
+            limits: Limits {
+                tolerance: self.tolerance.unwrap_or(asked.tolerance),
+                margin: self.margin.unwrap_or(asked.margin),
+            },
+            // A baseline of another subject says nothing of this one.
+            baseline: accepted.clone().filter(|accepted| accepted.subject == subject.name),
+            subject,
+        };
+        let beside = |named: &str| files::beside(&place, named);
+        let gate = question.plan(&beside).map_err(refused)?;
+        Ok(Planned { gate, place: place.display().to_string(), baseline, accepted })
+    }
+
+    /// What is asked where there is no `gate.toml`.
+    fn alone(&self) -> Result<(Asked, Vec<Threshold>), Failure> {
+        let suites = SUITES.map(|suite| format!("\"{suite}\"")).join(", ");
+        let text = format!("subject = \"reno\"\nsuites = [{suites}]\n");
+        settings::parse(&text).map_err(|faults| Failure::Scenario { origin: GATE.into(), text, faults })
+    }
+
+    fn cases(&self, session: &Session, place: &Path, asked: &Asked) -> Result<Vec<Carried>, Failure> {
+        let own = !self.suite.is_empty();
+        let names = if own { &self.suite } else { &asked.suites.0 };
+        let mut cases = Vec::new();
+        for name in names {
+            if !name.ends_with(".toml") {
+                let remedy = "`knee gate init` writes the suites into gate.toml; files of cases end in .toml";
+                cases.extend(suites::cases(name).map_err(|why| Failure::usage(why, remedy))?);
+                continue;
+            }
+            let path = if own { PathBuf::from(name) } else { place.with_file_name("").join(name) };
+            let text = files::read_text(session, &path)?;
+            cases.push(Carried { suite: "own".into(), origin: name.clone(), text });
+        }
+        Ok(cases)
+    }
+}
+
+fn read(session: &Session, place: &Path) -> Result<(Asked, Vec<Threshold>), Failure> {
+    let remedy = "`knee gate init` writes one; with a SCHEME none is needed";
+    let text = files::read_text_of(session, "a gate in TOML", place, remedy)?;
+    let origin = place.display().to_string();
+    settings::parse(&text).map_err(|faults| Failure::Scenario { origin, text, faults })
+}
+
+fn accepted(session: &Session, path: &Path) -> Result<Option<Baseline>, Failure> {
+    if !path.exists() {
+        return Ok(None);
+    }
+    let text = files::read_text_of(session, "a baseline", path, "")?;
+    let wrong = |why: String| {
+        let message = format!("`{}`: {why}", path.display());
+        Failure::usage(message, "restore it, or remove it and write another with `knee gate accept`")
+    };
+    Baseline::read(&text).map(Some).map_err(wrong)
+}
+
+fn refused(why: Refused) -> Failure {
+    match why {
+        Refused::Case { origin, text, faults } => Failure::Scenario { origin, text, faults },
+        Refused::Threshold(message) => Failure::usage(message, "a threshold names a case of the suites"),
+    }
+}
+
+impl Planned {
+    /// Makes the runs, and judges.
+    pub fn conduct(&mut self, session: &Session, options: &Options) -> Result<(Outcome, Manifest), Failure> {
+        let sweep = Sweep::from(&options.means);
+        let conducted = conductor::conduct(session, &mut self.gate, &sweep, &())?;
+        let left = conducted.left();
+        if left > 0 {
+            return Err(Failure::Interrupted(format!(
+                "stopped: {left} runs were not finished; the same command goes on from there"
+            )));
+        }
+        let texts = self.gate.texts().collect();
+        Ok((conducted.outcome, manifest::of(session, texts, Vec::new(), Vec::new())))
+    }
+}

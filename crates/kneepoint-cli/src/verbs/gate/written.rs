@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The files of a gate, and what it tells GitHub.
+
+use std::env;
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use kneepoint::experiment::gate::Outcome;
+use kneepoint::report::document::Document;
+use kneepoint::report::format::markdown;
+use kneepoint::report::{Manifest, gate};
+use kneepoint_bench::files;
+use kneepoint_bench::session::Session;
+
+use crate::failure::Failure;
+
+/// Files that programs of others read.
+#[derive(Args)]
+pub struct Files {
+    /// Write every claim as a test in JUnit's XML
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+    /// Write what failed in SARIF, for code scanning
+    #[arg(long, value_name = "FILE")]
+    sarif: Option<PathBuf>,
+    /// Write the report in Markdown, with the pictures of what moved in figures/ beside it
+    #[arg(long, value_name = "FILE")]
+    markdown: Option<PathBuf>,
+}
+
+/// Writes those that are wanted. `place` is the file that says what to test.
+pub fn write(wanted: &Files, outcome: &Outcome, manifest: &Manifest, place: &str) -> Result<(), Failure> {
+    if let Some(path) = &wanted.junit {
+        files::write(path, gate::junit::render(outcome))?;
+    }
+    if let Some(path) = &wanted.sarif {
+        files::write(path, gate::sarif::render(outcome, &manifest.tool_version, place))?;
+    }
+    if let Some(path) = &wanted.markdown {
+        files::write(path, markdown::render(&gate::document(outcome, manifest)))?;
+        let folder = path.with_file_name("figures");
+        for (name, drawing) in gate::pictures(outcome) {
+            files::make_directory(&folder)?;
+            files::write(&folder.join(format!("{name}.svg")), drawing.standalone())?;
+        }
+    }
+    Ok(())
+}
+
+/// In GitHub Actions: annotations on the log, unless that is JSON, and the report as the summary of the step.
+pub fn tell_github(
+    session: &Session,
+    outcome: &Outcome,
+    document: &Document,
+    place: &str,
+    as_json: bool,
+) -> Result<(), Failure> {
+    if !as_json && env::var_os("GITHUB_ACTIONS").is_some_and(|value| value == "true") {
+        session.print(gate::github::annotations(outcome, place))?;
+    }
+    match env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()) {
+        Some(path) => append(Path::new(&path), &markdown::render(document)),
+        None => Ok(()),
+    }
+}
+
+/// The summary of a step may have parts of others.
+fn append(path: &Path, text: &str) -> Result<(), Failure> {
+    let file = OpenOptions::new().append(true).create(true).open(path);
+    file.and_then(|mut file| file.write_all(text.as_bytes()))
+        .map_err(|error| Failure::io("write", path, &error))
+}

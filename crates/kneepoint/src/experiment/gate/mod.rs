@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Gates: a congestion control tested like code.
+//!
+//! ```text
+//! suites ─cases→ experiments with a subject ─Study→ rows ─claims→ judgements ─baseline, other scheme→ statuses
+//! ```
+//!
+//! A suite is a folder of cases, and a case an experiment that leaves one sender open: the [subject](super::parse_for). A claim that
+//! neither a bottleneck nor the laboratory can express has no check but a reason, and is not applicable. A verdict is that of the
+//! claim; a [baseline](baseline) and another scheme decide what it means ([`judge`]).
+
+pub mod baseline;
+mod judge;
+pub mod settings;
+pub mod suites;
+
+pub use baseline::Baseline;
+pub use judge::{Inferior, Limits, Move, Status};
+pub use settings::Threshold;
+
+use super::reproduce::Reproduce;
+use super::{Claim, Experiment, Judgement, Pace, Reproduction, Scope, parse_for};
+use crate::scenario::scheme::Scheme;
+use crate::scenario::{Extensions, Fault, Files};
+use crate::study::{Records, Study, Wanted};
+use crate::suggest::did_you_mean;
+use baseline::KeptCase;
+use suites::Carried;
+
+/// What a gate tests.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// The scheme under test.
+    pub subject: Scheme,
+    /// Another scheme that it must not be worse than.
+    pub against: Option<Scheme>,
+    /// Algorithms that schemes and cases may name besides those of the registries.
+    pub extensions: Extensions,
+    /// The cases.
+    pub cases: Vec<Carried>,
+    /// Thresholds of the gate's own.
+    pub thresholds: Vec<Threshold>,
+    /// How long runs are.
+    pub pace: Pace,
+    /// The number of seeds, if it is not each case's own.
+    pub seeds: Option<u32>,
+    /// How far numbers may move.
+    pub limits: Limits,
+    /// The accepted outcome.
+    pub baseline: Option<Baseline>,
+}
+
+/// A question that cannot be asked.
+#[derive(Clone, Debug)]
+pub enum Refused {
+    /// A case has faults.
+    Case {
+        /// What it is called.
+        origin: String,
+        /// Its text.
+        text: String,
+        /// The faults.
+        faults: Vec<Fault>,
+    },
+    /// A threshold is about a case that there is not; the message names those that there are.
+    Threshold(String),
+}
+
+/// A gate whose cases are valid.
+#[derive(Clone, Debug)]
+pub struct Gate {
+    question: Question,
+    /// The experiments of the subject, and then those of the other scheme.
+    runs: Reproduce,
+}
+
+impl Question {
+    /// The gate. `files` opens those that cases name.
+    pub fn plan(self, files: Files) -> Result<Gate, Refused> {
+        let subjects = [&self.subject].into_iter().chain(&self.against);
+        let mut experiments = Vec::new();
+        for scheme in subjects {
+            for case in &self.cases {
+                let read = parse_for(scheme, &self.extensions, &case.text, self.pace, files);
+                let experiment = read.map_err(|faults| Refused::Case {
+                    origin: case.origin.clone(),
+                    text: case.text.clone(),
+                    faults,
+                })?;
+                experiments.push(self.seeded(experiment));
+            }
+        }
+        for threshold in &self.thresholds {
+            let of = |experiment: &&mut Experiment| experiment.id == threshold.case;
+            let mut found = false;
+            for experiment in experiments.iter_mut().filter(of) {
+                replace(experiment, threshold);
+                found = true;
+            }
+            if !found {
+                let ids: Vec<&str> = experiments.iter().map(|one| one.id.as_str()).collect();
+                let help = did_you_mean(&threshold.case, &ids);
+                return Err(Refused::Threshold(format!("there is no case `{}`: {help}", threshold.case)));
+            }
+        }
+        let runs = Reproduce { experiments, pace: self.pace, scope: Scope::Taken, doubted: None };
+        Ok(Gate { question: self, runs })
+    }
+
+    fn seeded(&self, mut experiment: Experiment) -> Experiment {
+        if let (Some(count), Some(first)) = (self.seeds, experiment.seeds.first().copied()) {
+            experiment.seeds = (first..first + u64::from(count)).collect();
+        }
+        experiment
+    }
+}
+
+/// Puts a threshold into the place of the claim of its name, or adds it.
+fn replace(experiment: &mut Experiment, threshold: &Threshold) {
+    let Threshold { claim: id, checks, reason, .. } = threshold;
+    let place = experiment.claims.iter().position(|claim| claim.id == *id);
+    let old = place.map(|place| experiment.claims.remove(place));
+    let text = old.as_ref().map_or_else(|| "A threshold of the gate.".to_string(), |old| old.text.clone());
+    let claim = Claim {
+        id: id.clone(),
+        text,
+        checks: checks.clone(),
+        each: old.as_ref().map_or_else(Vec::new, |old| old.each.clone()),
+        need: old.as_ref().map_or(super::claim::Need::All, |old| old.need),
+        tolerance: String::new(),
+        ours: Vec::new(),
+        published: None,
+        reason: Some(reason.clone()).filter(|reason| !reason.is_empty()),
+        cause: super::Cause::Unknown,
+    };
+    experiment.claims.insert(place.unwrap_or(experiment.claims.len()), claim);
+}
+
+/// What came of a gate.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The subject.
+    pub subject: String,
+    /// The other scheme, if there is one.
+    pub against: Option<String>,
+    /// How long the runs were.
+    pub pace: Pace,
+    /// Whether an accepted outcome of this pace was there to be held against.
+    pub has_baseline: bool,
+    /// Accepted cases that are no more.
+    pub gone: Vec<String>,
+    /// The cases, in the order of the suites.
+    pub cases: Vec<CaseOutcome>,
+}
+
+/// What came of a case.
+#[derive(Clone, Debug)]
+pub struct CaseOutcome {
+    /// Its suite.
+    pub suite: String,
+    /// The experiment's id.
+    pub id: String,
+    /// Where its text is.
+    pub origin: String,
+    /// Its title, its source and the words of it.
+    pub title: String,
+    /// Document and section.
+    pub source: String,
+    /// The words of the document.
+    pub quote: String,
+    /// Its seeds.
+    pub seeds: usize,
+    /// Its claims.
+    pub claims: Vec<ClaimOutcome>,
+}
+
+/// What came of a claim.
+#[derive(Clone, Debug)]
+pub struct ClaimOutcome {
+    /// The claim.
+    pub claim: Claim,
+    /// What became of it.
+    pub status: Status,
+    /// Its judgement.
+    pub judgement: Judgement,
+    /// Numbers that are not those of the baseline.
+    pub moves: Vec<Move>,
+    /// By how much less it is met than by the other scheme, if that is too much.
+    pub worse: Option<Inferior>,
+}
+
+impl CaseOutcome {
+    /// The gravest status of its claims.
+    pub fn status(&self) -> Status {
+        Status::of(self.claims.iter().map(|claim| claim.status))
+    }
+}
+
+impl Outcome {
+    /// The gravest status of its cases.
+    pub fn status(&self) -> Status {
+        Status::of(self.cases.iter().map(CaseOutcome::status))
+    }
+
+    /// How many cases have a status.
+    pub fn count(&self, status: Status) -> usize {
+        self.cases.iter().filter(|case| case.status() == status).count()
+    }
+
+    /// The exit status: 0 if nothing failed, 1 if a case did, 2 if one could not be judged.
+    pub fn exit_status(&self) -> u8 {
+        match self.status() {
+            status if status.fails() => 1,
+            Status::Unjudged => 2,
+            _ => 0,
+        }
+    }
+}
+
+impl Study for Gate {
+    type Outcome = Outcome;
+
+    fn wanted(&self) -> Vec<Wanted<'_>> {
+        self.runs.wanted()
+    }
+
+    fn outcome(&self, records: &Records) -> Outcome {
+        let all = self.runs.outcome(records);
+        let (ours, others) = all.split_at(self.question.cases.len());
+        let kept = self.question.baseline.as_ref().and_then(|baseline| baseline.of(self.question.pace));
+        let cases = self.question.cases.iter().zip(ours).enumerate().map(|(place, (carried, run))| {
+            let accepted = kept.and_then(|ids| ids.get(&run.experiment.id));
+            self.case(carried, run, accepted, others.get(place))
+        });
+        let cases: Vec<CaseOutcome> = cases.collect();
+        let gone = |id: &&String| !cases.iter().any(|case| case.id == **id);
+        Outcome {
+            subject: self.question.subject.name.clone(),
+            against: self.question.against.as_ref().map(|scheme| scheme.name.clone()),
+            pace: self.question.pace,
+            has_baseline: kept.is_some(),
+            gone: kept.into_iter().flat_map(|accepted| accepted.keys()).filter(gone).cloned().collect(),
+            cases,
+        }
+    }
+}
+
+impl Gate {
+    /// Texts of the cases under their names.
+    pub fn texts(&self) -> impl Iterator<Item = (String, String)> {
+        self.question.cases.iter().map(|case| (case.origin.clone(), case.text.clone()))
+    }
+
+    fn case(
+        &self,
+        carried: &Carried,
+        run: &Reproduction,
+        accepted: Option<&KeptCase>,
+        other: Option<&Reproduction>,
+    ) -> CaseOutcome {
+        let limits = self.question.limits;
+        let judgements = run.judgements();
+        let others = other.map(Reproduction::judgements);
+        let claims = &run.experiment.claims;
+        let kept: Vec<_> =
+            claims.iter().map(|claim| accepted.and_then(|accepted| accepted.get(&claim.id))).collect();
+        let moved = judge::moves(&judgements.iter().collect::<Vec<_>>(), &kept, limits.tolerance);
+        let mut told = Vec::new();
+        for (place, (judgement, moves)) in judgements.into_iter().zip(moved).enumerate() {
+            let there = others.as_ref().map(|others| &others[place]);
+            let worse = there.and_then(|there| judge::inferior(&judgement, there, limits.margin));
+            let beside = there.map(|there| (there, worse.is_some()));
+            let status = judge::status(&judgement, !moves.is_empty(), kept[place], beside);
+            told.push(ClaimOutcome { claim: claims[place].clone(), status, judgement, moves, worse });
+        }
+        let Experiment { id, title, source, quote, seeds, .. } = run.experiment.clone();
+        let origin = carried.origin.clone();
+        CaseOutcome {
+            suite: carried.suite.clone(),
+            id,
+            origin,
+            title,
+            source,
+            quote,
+            seeds: seeds.len(),
+            claims: told,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
