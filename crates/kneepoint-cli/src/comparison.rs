@@ -42,7 +42,7 @@ use crate::failure::Failure;
 use crate::figure::FigureOptions;
 use crate::means::{Sweep, SweepOptions};
 use crate::outputs::{self, Out, report_at, write_report};
-use crate::path::Fields;
+use crate::path::{Fields, of_preset};
 use crate::pictures::ChartOptions;
 use crate::{manifest, parquet, terminal};
 use each::{Files, Format, label};
@@ -206,6 +206,13 @@ pub fn refused(origin: String, text: String, fields: &Fields, faults: Vec<Fault>
     let moved = |fault: Fault| Fault { span: fault.span.start - begin..fault.span.end - begin, ..fault };
     let moved: Vec<Fault> = theirs.into_iter().map(moved).collect();
     let by = moved.first().map_or("--set", |fault| fields.option_at(fault.span.start));
+    if let Some(fault) = moved.first().filter(|_| of_preset(by)) {
+        return Failure::usage(
+            format!("{by}: {}", fault.message),
+            "a path by its name is that of a dumbbell; on links of another topology set each property, as in \
+             `--set link.a-b.rate=150mbit`",
+        );
+    }
     Failure::Scenario { origin: by.into(), text: fields.lines().join("\n"), faults: moved }
 }
 
@@ -224,6 +231,11 @@ impl Rows {
         let factors = Factors::of(&settings);
         let named = valid.into_iter().enumerate().map(|(case, valid)| (factors.name(case, title), valid));
         Rows { named: named.collect(), factors }
+    }
+
+    /// The spec of the first.
+    pub fn first(&self) -> Option<&Valid> {
+        self.named.first().map(|(_, valid)| valid)
     }
 
     /// What metrics of their runs can be of.
@@ -250,6 +262,8 @@ pub struct ComparisonPlan {
     pub every_flow: bool,
     /// How the scenario wants its figure.
     pub figure: FigureSpec,
+    /// What the report says of its setting.
+    pub notes: Vec<String>,
     /// The directory of its files.
     pub out: Out,
 }
@@ -274,13 +288,13 @@ impl ComparisonPlan {
             return Forecast::of(session, &study, &sweep, listens, |cost| each::objects(objects, cost))?
                 .print(session, as_json);
         }
-        let ComparisonPlan { title, scenarios, files: named, rows, seeds, out, .. } = self;
+        let ComparisonPlan { title, scenarios, files: named, rows, seeds, mut notes, out, .. } = self;
         let out = out.settle(session)?;
-        let notes = named
-            .keys()
-            .filter(|name| !is_within(name))
-            .map(|name| format!("`{name}` lies outside the scenario's folder: no copy of it was kept"));
-        let notes = notes.collect();
+        let outside = named.keys().filter(|name| !is_within(name));
+        notes.extend(
+            outside
+                .map(|name| format!("`{name}` lies outside the scenario's folder: no copy of it was kept")),
+        );
         let reported = Reported { factors: rows.factors, figure };
         let about = About::new(session, title, reported, scenarios.clone(), named.clone(), seeds, notes);
         let manifest = about.manifest.clone();
@@ -327,9 +341,9 @@ impl ComparisonPlan {
         let conducted = conductor::conduct(session, &mut study, &sweep, &())?;
         let labels = study.places().map(|place| format!("series/{}", label(&self.rows.named, place)));
         let kept = labels.zip(study.wanted().iter().map(|run| (run.name(), run.seed))).collect();
-        let ComparisonPlan { title, scenarios, files, rows, seeds, .. } = self;
+        let ComparisonPlan { title, scenarios, files, rows, seeds, notes, .. } = self;
         let reported = Reported { factors: rows.factors, figure };
-        let about = About::new(session, title, reported, scenarios, files, seeds, Vec::new());
+        let about = About::new(session, title, reported, scenarios, files, seeds, notes);
         let answer = settings.answer(conducted, about)?;
         Ok(Answer { series: Series::new(sweep.store(session)?, kept), ..answer })
     }

@@ -20,13 +20,16 @@ pub fn read(session: &Session, file: &Path) -> Result<Recognised, Failure> {
     })
 }
 
-/// Reads a trace file that a link will play, and says what of it is not played.
-pub fn played(session: &Session, file: &Path) -> Result<Recognised, Failure> {
+/// Reads a trace file that a link will play, and says what of it is not played: its delays are where other options have some.
+pub fn played(session: &Session, file: &Path, with_delays: bool) -> Result<Recognised, Failure> {
     let known = read(session, file)?;
+    let has_delays = |name: &str| name.starts_with("delay") || name.starts_with("latency");
     let besides: Vec<&str> = known.recording.besides().iter().map(|one| one.name).collect();
-    if !besides.is_empty() {
+    let left: Vec<&str> = besides.into_iter().filter(|name| !(with_delays && has_delays(name))).collect();
+    if !left.is_empty() {
         let shown = file.display();
-        session.tell(format!("{shown}: the rate alone is played, without {}", besides.join(" and ")));
+        let alone = if with_delays { "" } else { " alone" };
+        session.tell(format!("{shown}: the rate{alone} is played, without {}", left.join(" and ")));
     }
     Ok(known)
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Fields of a scenario that options set, as lines that `--set` would have, each with the option that it comes from.
 
-use std::mem;
-
-use super::property::{named, quoted};
+use super::property::named;
+use super::table::quoted;
 use crate::failure::Failure;
 
 /// Fields of a scenario that options set.
@@ -13,6 +12,8 @@ pub struct Fields {
     lines: Vec<String>,
     /// The option that each comes from; none of those of `--set`.
     options: Vec<Option<String>>,
+    /// Fields that options of a verb set without a line, and those options.
+    claims: Vec<(String, String)>,
     /// How titles tell them, without those of `--set`.
     pub told: Vec<String>,
     /// Whether the way back has to be simulated.
@@ -31,41 +32,40 @@ impl Fields {
         self.options.push(Some(option.to_string()));
     }
 
-    /// A field in the place of what a preset or a more general option says of it.
-    pub(super) fn put(&mut self, field: &str, option: &str, value: String) {
-        let places: Vec<usize> =
-            (0..self.lines.len()).filter(|place| path_of(&self.lines[*place]) == field).collect();
-        for place in places.into_iter().rev() {
+    /// A field that an option of a verb sets by itself.
+    pub fn claim(&mut self, field: &str, option: String) {
+        self.claims.push((field.to_string(), option));
+    }
+
+    /// A field in the place of what a preset says of it.
+    pub(super) fn put(&mut self, field: &str, option: &str, value: String) -> Result<(), Failure> {
+        let same = |line: &str| path_of(line).trim_start_matches(AXIS) == field.trim_start_matches(AXIS);
+        while let Some(place) = self.lines.iter().position(|line| same(line)) {
+            if let Some(other) = self.options[place].as_deref().filter(|other| !of_preset(other)) {
+                return Err(both_set(other, option, field.trim_start_matches(AXIS)));
+            }
             self.lines.remove(place);
             self.options.remove(place);
         }
         self.add(option, format!("{field}={value}"));
+        Ok(())
     }
 
-    /// Leaves out the fields of a preset that `--set` has.
-    pub(super) fn forget(&mut self, preset: &str, set: &[String]) {
-        let all = mem::take(&mut self.lines).into_iter().zip(mem::take(&mut self.options));
-        let stays = |(line, option): &(String, Option<String>)| {
-            let own = option.as_deref() == Some(preset);
-            !own || !set.iter().any(|other| path_of(other).eq_ignore_ascii_case(path_of(line)))
-        };
-        (self.lines, self.options) = all.filter(stays).unzip();
-    }
-
-    /// A field of the topology with one value, or an axis of several; nothing without any.
-    pub fn vary(&mut self, word: &str, values: Vec<String>) {
+    /// A field of the topology with one value, or an axis of several, by the option of a verb; without any, what a preset has.
+    pub fn vary(&mut self, word: &str, values: Vec<String>, preset: Option<(String, &str)>) {
         let Some(field) = named(word).and_then(|property| property.forward) else { return };
         let option = format!("--{word} {}", values.join(","));
         match &values[..] {
-            [] => {}
+            [] => {
+                if let Some((name, usual)) = preset {
+                    self.add(&name, format!("{field}={}", quoted(usual)));
+                }
+            }
             [one] => {
                 self.add(&option, format!("{field}={}", quoted(one)));
                 self.told.push(format!("{word} {one}"));
             }
-            several => {
-                let list: Vec<String> = several.iter().map(|value| quoted(value)).collect();
-                self.add(&option, format!("sweep.{field}=[{}]", list.join(", ")));
-            }
+            several => self.add(&option, axis(field, several.iter().map(|value| quoted(value)))),
         }
     }
 
@@ -73,26 +73,58 @@ impl Fields {
     pub fn after(mut self, mut first: Fields) -> Fields {
         first.lines.append(&mut self.lines);
         first.options.append(&mut self.options);
+        first.claims.append(&mut self.claims);
         first.told.append(&mut self.told);
         Fields { both_ways: first.both_ways || self.both_ways, ..first }
     }
 
-    /// Refuses a field that is an axis of one option and has one value by another, which would take the axis' place.
-    pub fn once(self) -> Result<Fields, Failure> {
-        let of = |place: usize| match &self.options[place] {
-            Some(option) => option.clone(),
-            None => format!("--set {}", self.lines[place]),
-        };
-        for (axis, line) in self.lines.iter().enumerate() {
-            let Some(field) = path_of(line).strip_prefix("sweep.") else { continue };
-            if let Some(other) =
-                self.lines.iter().position(|other| path_of(other).eq_ignore_ascii_case(field))
+    /// Refuses a field that two options set, one of which would silently take the place of the other. Presets give way to both.
+    pub(super) fn once(mut self) -> Result<Fields, Failure> {
+        let setters = self.setters();
+        for (place, one) in setters.iter().enumerate().filter(|(_, one)| !of_preset(&one.option)) {
+            let others = setters[..place].iter().filter(|other| !of_preset(&other.option));
+            if let Some((other, field)) =
+                others.filter_map(|other| Some((other, one.disputes(other)?))).next()
             {
-                let message = format!("{} and {} both set {field}", of(axis), of(other));
-                return Err(Failure::usage(message, "leave one of them out"));
+                return Err(both_set(&other.option, &one.option, &field));
             }
         }
+        let taken: Vec<String> =
+            setters.iter().filter(|one| !of_preset(&one.option)).map(|one| one.field.clone()).collect();
+        let stays = |(line, option): &(String, Option<String>)| {
+            let gives_way = option.as_deref().is_some_and(of_preset);
+            !gives_way || !taken.iter().any(|field| same_field(field, path_of(line)))
+        };
+        let all = self.lines.into_iter().zip(self.options);
+        (self.lines, self.options) = all.filter(stays).unzip();
         Ok(self)
+    }
+
+    /// Everything that sets a field, in the order of precedence.
+    fn setters(&self) -> Vec<Setter> {
+        let claims = self.claims.iter().map(|(field, option)| Setter {
+            field: field.clone(),
+            value: String::new(),
+            option: option.clone(),
+            swept: false,
+        });
+        let lines = self.lines.iter().zip(&self.options).map(|(line, option)| Setter {
+            field: path_of(line).trim_start_matches(AXIS).to_ascii_lowercase(),
+            value: line.split_once('=').map_or("", |(_, value)| value).to_string(),
+            option: option.clone().unwrap_or_else(|| format!("--set {line}")),
+            swept: path_of(line).starts_with(AXIS),
+        });
+        claims.chain(lines).collect()
+    }
+
+    /// The option, or the line of `--set`, that sets one of some fields.
+    pub fn option_of(&self, wanted: impl Fn(&str) -> bool) -> Option<String> {
+        self.setters().into_iter().rfind(|one| wanted(&one.field)).map(|one| one.option)
+    }
+
+    /// The option that gives a field several values.
+    pub fn swept_by(&self) -> Option<String> {
+        self.setters().into_iter().find(|one| one.swept).map(|one| one.option)
     }
 
     /// As `--set` has them.
@@ -128,7 +160,132 @@ impl Fields {
     }
 }
 
+/// The section of axes.
+const AXIS: &str = "sweep.";
+
+/// A field with several values, each in TOML.
+pub(super) fn axis(field: &str, values: impl Iterator<Item = String>) -> String {
+    format!("{AXIS}{field}=[{}]", values.collect::<Vec<_>>().join(", "))
+}
+
+/// What sets a field.
+struct Setter {
+    /// Its path, without the section of axes.
+    field: String,
+    /// The value, where it is known.
+    value: String,
+    /// The option.
+    option: String,
+    /// Whether it gives the field several values.
+    swept: bool,
+}
+
+impl Setter {
+    /// The field that both would set, of two different options.
+    fn disputes(&self, other: &Setter) -> Option<String> {
+        // Two lines of `--set` are compared where they are read, but for an axis and a value.
+        let read = self.option.starts_with("--set ") && other.option.starts_with("--set ");
+        if self.option == other.option || read && self.swept == other.swept {
+            return None;
+        }
+        match same_field(&self.field, &other.field) || other.writes(&self.field) {
+            true => Some(self.field.clone()),
+            false => Some(other.field.clone()).filter(|field| self.writes(field)),
+        }
+    }
+
+    /// Whether the value has a part with this path.
+    fn writes(&self, path: &str) -> bool {
+        let part = path.strip_prefix(self.field.as_str()).and_then(|rest| rest.strip_prefix('.'));
+        let Some(part) = part.filter(|_| !self.value.is_empty()) else { return false };
+        let keys = self.value.split(['{', ',', ':', '"']).filter_map(|word| word.split_once('='));
+        part == "kind" || keys.into_iter().any(|(key, _)| key.trim() == part)
+    }
+}
+
+/// Whether two paths are of one field; `*` stands for any group.
+fn same_field(one: &str, other: &str) -> bool {
+    let parts = |path: &str| {
+        path.trim_start_matches(AXIS).to_ascii_lowercase().split('.').map(String::from).collect()
+    };
+    let (one, other): (Vec<String>, Vec<String>) = (parts(one), parts(other));
+    let alike = |(a, b): (&String, &String)| a == b || a == "*" || b == "*";
+    one.len() == other.len() && one.iter().zip(&other).all(alike)
+}
+
+/// Whether an option is the name of a path.
+pub fn of_preset(option: &str) -> bool {
+    option.starts_with("--path ")
+}
+
+pub(super) fn both_set(one: &str, other: &str, field: &str) -> Failure {
+    Failure::usage(format!("{one} and {other} both set {field}"), "leave one of them out")
+}
+
 /// The path of a field: what stands before its value.
 fn path_of(line: &str) -> &str {
     line.split('=').next().unwrap_or_default().trim()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(failure: &Failure) -> String {
+        match failure {
+            Failure::Usage(complaint) => complaint.message().to_string(),
+            _ => String::new(),
+        }
+    }
+
+    fn refused(fields: &[(&str, &str)], set: &[&str]) -> Option<String> {
+        let mut all = Fields::default();
+        fields.iter().for_each(|(option, line)| all.add(option, line.to_string()));
+        let set: Vec<String> = set.iter().map(|line| line.to_string()).collect();
+        Fields::of_set(&set).after(all).once().err().map(|failure| message(&failure))
+    }
+
+    #[test]
+    fn two_options_of_one_field_are_refused_and_named() {
+        for (field, set) in [
+            (("--rtt 20ms,60ms", "sweep.topology.rtt=[\"20ms\", \"60ms\"]"), "topology.rtt=5ms"),
+            (("--rate 20mbit", "topology.rate=\"20mbit\""), "Topology.Rate=5mbit"),
+            (("--policer 5mbit", "policer={ rate = \"5mbit\" }"), "policer.rate=2mbit"),
+            (("--loss 1%", "loss=\"uniform:p=0.01\""), "loss.p=0.02"),
+            (
+                ("--shaper 9kb", "capacity={ kind = \"token-bucket\", burst = \"9kb\" }"),
+                "capacity.kind=grants",
+            ),
+        ] {
+            let said = refused(&[field], &[set]).unwrap_or_default();
+            assert!(
+                said.contains(field.0) && said.contains(&format!("--set {set}")),
+                "{field:?} {set}: {said}"
+            );
+        }
+        assert_eq!(
+            refused(&[("--policer 5mbit", "policer={ rate = \"5mbit\" }")], &["policer.burst=9kb"]),
+            None
+        );
+        assert_eq!(
+            refused(&[("--up queue=codel", "reverse_queue=\"codel\"")], &["reverse_queue.target=9ms"]),
+            None
+        );
+    }
+
+    #[test]
+    fn a_preset_gives_way_and_a_claim_does_not() {
+        let mut fields = Fields::default();
+        fields.add("--path leo", "topology.rtt=\"50ms\"".into());
+        fields.add("--path leo", "topology.jitter=\"6ms\"".into());
+        let all = Fields::of_set(&["topology.rtt=9ms".into()]).after(fields).once();
+        assert_eq!(
+            all.ok().map(|all| all.lines),
+            Some(vec!["topology.jitter=\"6ms\"".into(), "topology.rtt=9ms".into()])
+        );
+        let mut claimed = Fields::default();
+        claimed.claim("flows.forward.count", "--flows 5".into());
+        let set = Fields::of_set(&["flows.*.count=3".into()]);
+        assert!(set.after(claimed).once().is_err());
+    }
 }

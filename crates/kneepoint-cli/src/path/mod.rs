@@ -6,8 +6,12 @@
 //! ways, and up is from the program.
 
 mod fields;
+mod link;
+mod notes;
 mod presets;
 mod property;
+mod several;
+mod table;
 
 use std::path::{Path, PathBuf};
 
@@ -18,9 +22,11 @@ use crate::completion;
 use crate::failure::Failure;
 use crate::traced;
 use crate::values::{OneOf, distinct};
-pub use fields::Fields;
+pub use fields::{Fields, of_preset};
+use link::LinkFields;
 use presets::Preset;
-use property::{PROPERTIES, Property, named, quoted};
+use property::{PROPERTIES, Property, named};
+use table::quoted;
 
 /// Properties of the path between the ends of flows.
 #[derive(Args)]
@@ -31,8 +37,8 @@ pub struct PathOptions {
     /// Let the bottleneck follow a trace, in any form that `knee trace` knows, at the mean rate of that
     #[arg(long, value_name = "FILE", conflicts_with = "rate", help_heading = PATH)]
     trace: Option<PathBuf>,
-    /// Loss: a share as 1% or 0.01, or a model as gilbert-elliott:to_bad=0.001 or at:times=5s
-    #[arg(long, value_name = "SHARE|MODEL", help_heading = PATH)]
+    /// Loss: a share as 1% or 0.01, several of them, or a model as gilbert-elliott:to_bad=0.001 or at:times=5s
+    #[arg(long, value_name = "SHARE,…|MODEL", help_heading = PATH)]
     loss: Option<String>,
     /// By how much more packets may be delayed, at random and without reordering, both ways
     #[arg(long, value_name = "TIME", help_heading = PATH)]
@@ -145,7 +151,30 @@ impl PathOptions {
                 add(&word, &value, Some(way), format!("{option} {word}={value}"));
             }
         }
+        self.outages_leave_room(&given)?;
         Ok(given)
+    }
+
+    /// Refuses a capacity beside the handovers of a preset, whose outages are one, too.
+    fn outages_leave_room(&self, given: &[Given]) -> Result<(), Failure> {
+        let Some((name, handover)) =
+            self.path.as_deref().zip(self.preset().and_then(|one| one.get("handover")))
+        else {
+            return Ok(());
+        };
+        let capacity = |one: &&Given| one.property.forward == Some("capacity") && one.way != Some(Way::Up);
+        let Some(other) = given.iter().find(capacity).filter(|_| self.handover.is_none()) else {
+            return Ok(());
+        };
+        let (every, rest) = handover.split_once(':').unwrap_or((handover, ""));
+        let without: Vec<&str> = rest.split(',').filter(|word| !word.starts_with("outage=")).collect();
+        Err(Failure::usage(
+            format!("--path {name} and {} both change the rate: its handovers have outages", other.option),
+            format!(
+                "`--handover {every}:{}` keeps the delays of the handovers and leaves the outages out",
+                without.join(",")
+            ),
+        ))
     }
 
     /// The path that is named.
@@ -163,42 +192,39 @@ impl PathOptions {
         self.preset().and_then(|preset| preset.get(word)).unwrap_or(usual).to_string()
     }
 
-    /// As fields of a scenario with one bottleneck, those of `--set` last.
-    pub fn fields(&self, session: &Session) -> Result<Fields, Failure> {
+    /// The option that names the path, and a property of it as a whole.
+    pub fn usual_of(&self, word: &str) -> Option<(String, &'static str)> {
+        let value = self.preset().and_then(|preset| preset.get(word))?;
+        Some((format!("--path {}", self.path.as_deref().unwrap_or_default()), value))
+    }
+
+    /// As fields of a scenario with one bottleneck, behind those of the verb and before those of `--set`.
+    pub fn fields(&self, session: &Session, own: Fields) -> Result<Fields, Failure> {
         let mut fields = Fields::default();
-        for Given { property, value, way, option } in self.given()? {
+        let given = self.given()?;
+        let with_delays = given.iter().any(|one| one.property.word == DELAYS);
+        for Given { property, value, way, option } in given {
             fields.both_ways |= way == Some(Way::Up) || property.reverse.is_none();
-            let field = match way {
-                Some(Way::Up) => property.reverse,
-                Some(Way::Down) => property.reverse.and(property.forward),
-                None => property.forward,
-            };
-            let Some(field) = field else {
-                let one = format!("a simulation has no `{}` of one way", property.word);
-                let remedy = match property.word {
-                    "delay" => "give the round-trip time with `--rtt`".to_string(),
-                    word => format!(
-                        "leave it out of {}, and write `--{word} {value}`",
-                        option.split(' ').next().unwrap_or("")
-                    ),
-                };
-                return Err(Failure::usage(format!("{option}: {one}"), remedy));
-            };
+            let field = property.of(way).ok_or_else(|| not_of_one_way(property, &option, &value))?;
             if property.is_trace() {
-                let mean = traced::played(session, Path::new(&value))?.recording.mean();
+                let mean = traced::played(session, Path::new(&value), with_delays)?.recording.mean();
                 let rate = if way == Some(Way::Up) { "topology.reverse_rate" } else { "topology.rate" };
-                fields.put(rate, &option, quoted(&mean.to_string()));
+                fields.put(rate, &option, quoted(&mean.to_string()))?;
             }
-            fields.put(field, &option, property.toml(&value)?);
+            if let Some(several) = property.several(&option, &value)? {
+                if let Some(whole) = &several.whole {
+                    fields.put(field, &option, whole.clone())?;
+                }
+                fields.add(&option, several.axis(field));
+                continue;
+            }
+            fields.put(field, &option, property.toml(&value)?)?;
             let told = option.trim_start_matches("--").to_string();
             if !fields.told.contains(&told) {
                 fields.told.push(told);
             }
         }
-        if let Some(name) = &self.path {
-            fields.forget(&format!("--path {name}"), &self.set);
-        }
-        Ok(self.set().after(fields))
+        self.set().after(fields.after(own)).once()
     }
 
     /// The fields of `--set` alone.
@@ -213,26 +239,37 @@ impl PathOptions {
         way: Way,
         general: &[(&'static str, String)],
     ) -> Result<Vec<(&'static str, String)>, Failure> {
-        let mut fields: Vec<(&'static str, String)> = Vec::new();
-        let mut put =
-            |key: &'static str, value: String| match fields.iter_mut().find(|(known, _)| *known == key) {
-                Some((_, old)) => *old = value,
-                None => fields.push((key, value)),
-            };
-        for (word, value) in general {
-            put(word, quoted(value));
-        }
-        for Given { property, value, .. } in
-            self.given()?.into_iter().filter(|one| one.way.is_none_or(|own| own == way))
-        {
-            if property.is_trace() {
-                let known = traced::played(session, Path::new(&value))?;
-                put("rate", quoted(&known.recording.mean().to_string()));
+        let mut fields = LinkFields::of(general);
+        let given: Vec<Given> =
+            self.given()?.into_iter().filter(|one| one.way.is_none_or(|own| own == way)).collect();
+        let with_delays = given.iter().any(|one| one.property.word == DELAYS);
+        for Given { property, value, way: own, option } in given {
+            if property.several(&option, &value)?.is_some() {
+                return Err(Failure::usage(format!("{option}: an emulation has one path"), "give one value"));
             }
-            put(property.link, property.toml(&value)?);
+            if property.is_trace() {
+                let known = traced::played(session, Path::new(&value), with_delays)?;
+                fields.put("rate", quoted(&known.recording.mean().to_string()), (&option, own))?;
+            }
+            fields.put(property.link, property.toml(&value)?, (&option, own))?;
         }
-        Ok(fields)
+        Ok(fields.pairs())
     }
+}
+
+/// The property of which traces have columns, too.
+const DELAYS: &str = "delays";
+
+/// Why a property has no field for one way.
+fn not_of_one_way(property: &Property, option: &str, value: &str) -> Failure {
+    let remedy = match property.word {
+        "delay" => "give the round-trip time with `--rtt`".to_string(),
+        word => format!(
+            "leave it out of {}, and write `--{word} {value}`",
+            option.split(' ').next().unwrap_or("")
+        ),
+    };
+    Failure::usage(format!("{option}: a simulation has no `{}` of one way", property.word), remedy)
 }
 
 /// The properties that `--up` or `--down` lists. Values may have commas of their own: what has no known key belongs to the value before.

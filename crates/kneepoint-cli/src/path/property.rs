@@ -1,9 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The properties of a path, in one table: the word for each on the command line, and the fields of a scenario that it sets.
 
-use kneepoint::settings::Raw;
+use kneepoint::link::capacity::{grants, token_bucket};
+use kneepoint::link::effects::corruption::Corruption;
+use kneepoint::link::effects::duplication::Duplication;
+use kneepoint::link::effects::policer::Policer;
+use kneepoint::link::effects::reordering::Reordering;
+use kneepoint::link::handover::Handover;
+use kneepoint::queue::cake;
+use kneepoint::settings::{Field, Settings};
 
+use super::Way;
+use super::several::{Several, share};
+use super::table::{quoted, table};
 use crate::failure::Failure;
+use crate::values::distinct;
 
 /// A property of one way of a path.
 pub struct Property {
@@ -24,12 +35,14 @@ pub struct Property {
 enum Form {
     /// As the field has it.
     Plain,
+    /// The same, a quantity of which there may be several with commas between.
+    Quantity,
     /// A share of packets, or a model.
     Loss,
     /// Fields of a section: the value of this one, and after a colon those of others, as in `10mbit:burst=64kb`.
-    Fields(&'static str),
+    Fields(&'static str, &'static [Field]),
     /// The same for a member of a family.
-    Member(&'static str, &'static str),
+    Member(&'static str, &'static str, &'static [Field]),
     /// The name of a file with a trace.
     Trace,
 }
@@ -46,11 +59,11 @@ const fn property(
 
 /// Both ways of a dumbbell have the fields without a reverse one in common; only links have those without any.
 pub const PROPERTIES: &[Property] = &[
-    property("rate", Some("topology.rate"), Some("topology.reverse_rate"), "rate", Form::Plain),
-    property("rtt", Some("topology.rtt"), None, "", Form::Plain),
-    property("delay", None, None, "delay", Form::Plain),
-    property("jitter", Some("topology.jitter"), None, "jitter", Form::Plain),
-    property("buffer", Some("topology.buffer"), Some("topology.reverse_buffer"), "buffer", Form::Plain),
+    property("rate", Some("topology.rate"), Some("topology.reverse_rate"), "rate", Form::Quantity),
+    property("rtt", Some("topology.rtt"), None, "", Form::Quantity),
+    property("delay", None, None, "delay", Form::Quantity),
+    property("jitter", Some("topology.jitter"), None, "jitter", Form::Quantity),
+    property("buffer", Some("topology.buffer"), Some("topology.reverse_buffer"), "buffer", Form::Quantity),
     property("queue", Some("queue"), Some("reverse_queue"), "queue", Form::Plain),
     property("loss", Some("loss"), Some("reverse.loss"), "loss", Form::Loss),
     property("trace", Some("capacity"), Some("reverse.capacity"), "capacity", Form::Trace),
@@ -60,21 +73,51 @@ pub const PROPERTIES: &[Property] = &[
         Some("capacity"),
         Some("reverse.capacity"),
         "capacity",
-        Form::Member("token-bucket", "burst"),
+        Form::Member("token-bucket", "burst", token_bucket::Params::FIELDS),
     ),
     property(
         "grants",
         Some("capacity"),
         Some("reverse.capacity"),
         "capacity",
-        Form::Member("grants", "period"),
+        Form::Member("grants", "period", grants::Params::FIELDS),
     ),
-    property("policer", Some("policer"), Some("reverse.policer"), "policer", Form::Fields("rate")),
-    property("reorder", Some("reordering"), Some("reverse.reordering"), "reordering", Form::Fields("p")),
-    property("duplicate", Some("duplication"), Some("reverse.duplication"), "duplication", Form::Fields("p")),
-    property("corrupt", Some("corruption"), Some("reverse.corruption"), "corruption", Form::Fields("p")),
-    property("handover", Some("handover"), None, "handover", Form::Fields("every")),
-    property("ack-filter", Some("queue"), Some("reverse_queue"), "queue", Form::Member("cake", "ack_filter")),
+    property(
+        "policer",
+        Some("policer"),
+        Some("reverse.policer"),
+        "policer",
+        Form::Fields("rate", Policer::FIELDS),
+    ),
+    property(
+        "reorder",
+        Some("reordering"),
+        Some("reverse.reordering"),
+        "reordering",
+        Form::Fields("p", Reordering::FIELDS),
+    ),
+    property(
+        "duplicate",
+        Some("duplication"),
+        Some("reverse.duplication"),
+        "duplication",
+        Form::Fields("p", Duplication::FIELDS),
+    ),
+    property(
+        "corrupt",
+        Some("corruption"),
+        Some("reverse.corruption"),
+        "corruption",
+        Form::Fields("p", Corruption::FIELDS),
+    ),
+    property("handover", Some("handover"), None, "handover", Form::Fields("every", Handover::FIELDS)),
+    property(
+        "ack-filter",
+        Some("queue"),
+        Some("reverse_queue"),
+        "queue",
+        Form::Member("cake", "ack_filter", cake::Params::FIELDS),
+    ),
 ];
 
 /// A property by its word.
@@ -83,6 +126,15 @@ pub fn named(word: &str) -> Option<&'static Property> {
 }
 
 impl Property {
+    /// The field of a simulation for a way, or for the path as a whole.
+    pub fn of(&self, way: Option<Way>) -> Option<&'static str> {
+        match way {
+            Some(Way::Up) => self.reverse,
+            Some(Way::Down) => self.reverse.and(self.forward),
+            None => self.forward,
+        }
+    }
+
     /// Whether it names a file with a trace.
     pub fn is_trace(&self) -> bool {
         matches!(self.form, Form::Trace)
@@ -91,74 +143,51 @@ impl Property {
     /// The value as a scenario has it, in TOML.
     pub fn toml(&self, written: &str) -> Result<String, Failure> {
         match self.form {
-            Form::Plain => Ok(quoted(written)),
+            Form::Plain | Form::Quantity => Ok(quoted(written)),
             Form::Loss => loss(written).map(|model| quoted(&model)),
-            Form::Fields(main) => self.fields(&[], main, written),
-            Form::Member(kind, main) => self.fields(&[("kind", quoted(kind))], main, written),
+            Form::Fields(main, known) => table(self.word, &[], (main, known), written),
+            Form::Member(kind, main, known) => {
+                table(self.word, &[("kind", quoted(kind))], (main, known), written)
+            }
             Form::Trace => {
                 Ok(format!("{{ kind = \"trace\", file = {}, besides = \"ignored\" }}", quoted(written)))
             }
         }
     }
 
-    /// `10mbit:burst=64kb` as a table. A word without a key is one more value of the key before.
-    fn fields(&self, before: &[(&str, String)], main: &str, written: &str) -> Result<String, Failure> {
-        let (first, rest) =
-            written.split_once(':').map_or((written, None), |(first, rest)| (first, Some(rest)));
-        let mut given: Vec<(&str, Vec<&str>)> = vec![(main, vec![first.trim()])];
-        for word in rest.into_iter().flat_map(|rest| rest.split(',')) {
-            match (word.split_once('='), given.last_mut()) {
-                (Some((key, value)), _) => given.push((key.trim(), vec![value.trim()])),
-                (None, Some((_, values))) => values.push(word.trim()),
-                (None, None) => {}
-            }
+    /// Several values with commas between, each of which a run is made with; none where there is one.
+    pub fn several<'w>(&self, option: &str, written: &'w str) -> Result<Option<Several<'w>>, Failure> {
+        let (part, whole) = match self.form {
+            Form::Quantity => (None, None),
+            Form::Loss => (Some("p"), Some(quoted("uniform"))),
+            Form::Fields(main, _) => (Some(main), None),
+            Form::Member(kind, main, _) => (Some(main), Some(quoted(kind))),
+            Form::Plain | Form::Trace => return Ok(None),
+        };
+        let values: Vec<&str> = written.split(',').map(str::trim).collect();
+        if values.len() == 1 || written.contains([':', '=']) {
+            return Ok(None);
         }
-        if let Some(place) =
-            (1..given.len()).find(|place| given[..*place].iter().any(|one| one.0 == given[*place].0))
-        {
-            let (word, key) = (self.word, given[place].0);
+        distinct(&format!("{option}:"), &values, |value| value.to_string())?;
+        if let (Form::Loss, Some(model)) = (self.form, values.iter().find(|value| share(value).is_none())) {
             return Err(Failure::usage(
-                format!("--{word}: `{key}` is given twice in `{written}`"),
-                "leave one of them out",
+                format!("{option}: `{model}` in a list of losses is not a share"),
+                "write shares from 0% to 100%, or one model alone",
             ));
         }
-        let own = given.into_iter().map(|(key, values)| {
-            let values: Vec<String> = values.into_iter().map(scalar).collect();
-            (key, if let [one] = &values[..] { one.clone() } else { format!("[{}]", values.join(", ")) })
-        });
-        let all = before.iter().cloned().chain(own).map(|(key, value)| format!("{key} = {value}"));
-        Ok(format!("{{ {} }}", all.collect::<Vec<_>>().join(", ")))
+        Ok(Some(Several { part, whole, values }))
     }
-}
-
-/// A value in TOML: a number or a bool as such, anything else as text.
-fn scalar(written: &str) -> String {
-    match Raw::guess(written) {
-        Raw::Bool(value) => value.to_string(),
-        Raw::Integer(value) => value.to_string(),
-        Raw::Float(value) if value.is_finite() => format!("{value:?}"),
-        _ => quoted(written),
-    }
-}
-
-/// A text as TOML has it, which JSON has alike.
-pub fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
 }
 
 /// A share is a model, too.
 fn loss(written: &str) -> Result<String, Failure> {
-    let share = match written.strip_suffix('%') {
-        Some(percent) => percent.trim().parse::<f64>().map(|percent| percent / 100.0),
-        None => written.parse::<f64>(),
-    };
-    match share {
-        Ok(share) if (0.0..=1.0).contains(&share) => Ok(format!("uniform:p={share}")),
-        Ok(share) => Err(Failure::usage(
+    match share(written) {
+        Some(share) if (0.0..=1.0).contains(&share) => Ok(format!("uniform:p={share}")),
+        Some(share) => Err(Failure::usage(
             format!("--loss: {share} is not a share of packets"),
             "write a number from 0 to 1, or 0% to 100%",
         )),
-        Err(_) => Ok(written.into()),
+        None => Ok(written.into()),
     }
 }
 
@@ -170,13 +199,12 @@ mod tests {
     fn a_value_and_fields_after_a_colon_are_a_table() {
         let table = |written: &str| named("policer").and_then(|policer| policer.toml(written).ok());
         assert_eq!(table("10mbit").as_deref(), Some("{ rate = \"10mbit\" }"));
-        assert_eq!(
-            table("10mbit: burst=64kb,packets=3,p=1e-3,delays=20ms,35ms").as_deref(),
-            Some(
-                "{ rate = \"10mbit\", burst = \"64kb\", packets = 3, p = 0.001, delays = [\"20ms\", \"35ms\"] }"
-            )
-        );
+        assert_eq!(table("10mbit: burst=64kb").as_deref(), Some("{ rate = \"10mbit\", burst = \"64kb\" }"));
         assert!(table("10mbit:burst=64kb,burst=1kb").is_none());
+        let handover =
+            named("handover").and_then(|handover| handover.toml("15s:delays=20ms,35ms,outage=1ms").ok());
+        let expected = "{ every = \"15s\", delays = [\"20ms\", \"35ms\"], outage = \"1ms\" }";
+        assert_eq!(handover.as_deref(), Some(expected));
         let grants = named("grants").and_then(|grants| grants.toml("2ms").ok());
         assert_eq!(grants.as_deref(), Some("{ kind = \"grants\", period = \"2ms\" }"));
     }
@@ -193,5 +221,40 @@ mod tests {
             assert_eq!(loss.toml(written).ok(), Some(quoted(model)));
         }
         assert!(loss.toml("150%").is_err());
+    }
+
+    #[test]
+    fn what_is_no_field_of_a_property_is_named_with_those_that_are() {
+        for (word, written, message) in [
+            ("corrupt", "1:2", "--corrupt: nothing can follow `1` in `1:2`"),
+            ("policer", "1mbit:2", "--policer: `2` in `1mbit:2` has no name"),
+            ("handover", "rates=5mbit", "--handover: `rates=5mbit` stands in the place of `every`"),
+            ("handover", "15s:rates=", "--handover: `rates` has no value in `15s:rates=`"),
+            ("handover", "15s:rate=5mbit", "--handover: there is no `rate`, in `15s:rate=5mbit`"),
+        ] {
+            let refused = named(word).unwrap().toml(written).unwrap_err();
+            let Failure::Usage(complaint) = refused else { panic!("{word} {written}") };
+            assert_eq!(complaint.message(), message);
+        }
+    }
+
+    #[test]
+    fn values_with_commas_between_are_an_axis() {
+        let axis = |word: &str, field: &str, written: &str| {
+            let several = named(word).unwrap().several(word, written).ok().flatten();
+            several.map(|several| (several.axis(field), several.whole))
+        };
+        let losses = ("sweep.loss.p=[0.01, 0.02]".to_string(), Some("\"uniform\"".to_string()));
+        assert_eq!(axis("loss", "loss", "1%,0.02"), Some(losses));
+        let jitters = ("sweep.topology.jitter=[\"1ms\", \"5ms\"]".to_string(), None);
+        assert_eq!(axis("jitter", "topology.jitter", "1ms,5ms"), Some(jitters));
+        let rates = ("sweep.policer.rate=[\"1mbit\", \"2mbit\"]".to_string(), None);
+        assert_eq!(axis("policer", "policer", "1mbit,2mbit"), Some(rates));
+        for (word, written) in
+            [("loss", "1%"), ("loss", "at:times=5s,6s"), ("queue", "a,b"), ("handover", "9s:delays=1ms,2ms")]
+        {
+            assert_eq!(axis(word, word, written), None, "{written}");
+        }
+        assert!(named("loss").unwrap().several("--loss 1%,none", "1%,none").is_err());
     }
 }

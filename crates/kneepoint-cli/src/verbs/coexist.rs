@@ -11,7 +11,7 @@ use clap::Args;
 use kneepoint::report::{Manifest, coexistence, json, output, reproduction};
 use kneepoint::scenario::{self, Queues, scheme};
 use kneepoint::study::coexist::{Coexist, Coexistence, Question, Refused, row_flows};
-use kneepoint::study::{Effort, Invalid};
+use kneepoint::study::{Effort, Invalid, Study, Work};
 use kneepoint::units::{Interval, Rate, Span};
 use kneepoint_bench::answer::{self, Answer};
 use kneepoint_bench::conductor;
@@ -20,7 +20,7 @@ use kneepoint_bench::forecast::Forecast;
 use kneepoint_bench::session::Session;
 
 use super::Verb;
-use super::compare::{read_scheme, short_names, tcp_options};
+use super::compare::{read_scheme, replacing, short_names, tcp_options};
 use crate::comparison::{refused, write_scenarios};
 use crate::completion;
 use crate::failure::Failure;
@@ -146,7 +146,7 @@ fn answer(session: &Session, arguments: &Arguments) -> Result<Answer, Failure> {
 
 /// The encounters, their seeds, and the files that their scenarios name.
 fn study(session: &Session, arguments: &Arguments) -> Result<(Coexist, Vec<u64>, NamedFiles), Failure> {
-    let fields = arguments.path.fields(session)?;
+    let fields = arguments.path.fields(session, claims(arguments))?;
     let question = question(session, arguments, &fields)?;
     let seeds = question.seeds.clone();
     let named = NamedFiles::default();
@@ -157,15 +157,33 @@ fn study(session: &Session, arguments: &Arguments) -> Result<(Coexist, Vec<u64>,
             refused(origin, text, &fields, faults)
         }
         Refused::Replaced { scheme, by } => Failure::usage(
-            format!("--set puts `{by}` in the place of a part of `{scheme}`"),
+            format!("{} puts `{by}` in the place of a part of `{scheme}`", replacing(&fields)),
             "name controllers, and the queue with `--queue`; `knee run` takes any setting",
         ),
         Refused::Varied => Failure::usage(
-            "--set: the pairs, their flows, buffers and seeds come from the options",
+            format!("{}: the pairs, their flows, buffers and seeds come from the options", varying(&fields)),
             "leave out what sets other buffers, seeds or a sweep; `knee run` takes any setting",
         ),
     })?;
     Ok((study, seeds, named))
+}
+
+/// The fields that options of this verb set by themselves.
+fn claims(arguments: &Arguments) -> Fields {
+    let mut fields = Fields::default();
+    if let Some(rate) = arguments.rate {
+        fields.claim("topology.rate", format!("--rate {rate}"));
+    }
+    if let Some(rtt) = arguments.rtt {
+        fields.claim("topology.rtt", format!("--rtt {rtt}"));
+    }
+    fields
+}
+
+/// The option that sets what pairs vary in.
+fn varying(fields: &Fields) -> String {
+    let varied = |field: &str| ["topology.buffer", "run.seed", "run.seeds"].contains(&field);
+    fields.swept_by().or_else(|| fields.option_of(varied)).unwrap_or_else(|| "--set".to_string())
 }
 
 /// What the encounters say.
@@ -181,13 +199,18 @@ fn conduct(
     seeds: Vec<u64>,
     arguments: &Arguments,
 ) -> Result<Conclusion, Failure> {
+    let run = study.wanted().into_iter().find_map(|wanted| match wanted.work {
+        Work::Packets(packets) => Some(&packets.valid),
+        Work::Computation(_) => None,
+    });
+    let mut notes = arguments.path.notes(run);
     let conducted = conductor::conduct(session, study, &Sweep::from(&arguments.sweep), &())?;
     let (left, effort) = (conducted.left(), conducted.records.effort());
     if effort.runs == 0 {
         return Err(Failure::Interrupted("stopped before the first run finished: nothing to report".into()));
     }
-    let interrupted = (left > 0).then(|| format!("interrupted: {left} runs were not finished"));
-    let manifest = manifest::of(session, study.scenarios.clone(), seeds, interrupted.into_iter().collect());
+    notes.extend((left > 0).then(|| format!("interrupted: {left} runs were not finished")));
+    let manifest = manifest::of(session, study.scenarios.clone(), seeds, notes);
     let unfinished = (left > 0)
         .then(|| format!("stopped: {left} runs were not finished; the same command goes on from there"));
     let answer = Answer { unfinished, ..report(&conducted.outcome, &manifest) };

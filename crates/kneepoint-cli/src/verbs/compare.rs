@@ -131,7 +131,7 @@ fn plan(session: &Session, arguments: &Arguments) -> Result<ComparisonPlan, Fail
         false => arguments.schemes.iter().map(|written| scheme::declared(written)).collect(),
     };
     let named_schemes = short_names(&schemes).into_iter().zip(read_all(session, &schemes, &tcp)?);
-    let fields = arguments.path.fields(session)?;
+    let fields = arguments.path.fields(session, claims(arguments))?;
     let plain = question(session, arguments, named_schemes.collect(), tcp, chosen.sessions());
     let question = Question {
         varied,
@@ -149,12 +149,14 @@ fn plan(session: &Session, arguments: &Arguments) -> Result<ComparisonPlan, Fail
                 comparison::refused(origin, text, &fields, faults)
             }
             Refused::Replaced { scheme, by } => Failure::usage(
-                format!("--set puts `{by}` in the place of a part of the scheme `{scheme}`"),
+                format!("{} puts `{by}` in the place of a part of the scheme `{scheme}`", replacing(&fields)),
                 "name it in the scheme, as in `sack/red-ecn`; `knee run` takes any setting",
             ),
         })?;
+    let rows = Rows::new(&title, rows);
     Ok(ComparisonPlan {
-        rows: Rows::new(&title, rows),
+        notes: arguments.path.notes(rows.first()),
+        rows,
         title,
         scenarios,
         files: named.into_texts(),
@@ -190,6 +192,35 @@ fn varied(arguments: &Arguments) -> Result<Vec<(String, Vec<Raw>)>, Failure> {
     ];
     let several = fields.into_iter().filter(|(_, values): &(_, Vec<Raw>)| values.len() > 1);
     Ok(several.map(|(field, values)| (field.to_string(), values)).collect())
+}
+
+/// The fields that options of this verb set by themselves.
+fn claims(arguments: &Arguments) -> Fields {
+    let mut fields = Fields::default();
+    let Arguments { rate, rtt, buffer, measure, .. } = arguments;
+    let several = [
+        ("topology.rate", "rate", rate.iter().map(Rate::to_string).collect()),
+        ("topology.rtt", "rtt", rtt.iter().map(Span::to_string).collect()),
+        ("topology.buffer", "buffer", buffer.clone()),
+        ("run.measure", "measure", measure.iter().map(Interval::to_string).collect()),
+    ];
+    for (field, option, values) in several {
+        let values: Vec<String> = values;
+        if !values.is_empty() {
+            fields.claim(field, format!("--{option} {}", values.join(",")));
+        }
+    }
+    for option in &arguments.tcp {
+        let field = option.split_once('=').map_or("preset", |(name, _)| name.trim());
+        fields.claim(&format!("tcp.{field}"), format!("--tcp {option}"));
+    }
+    fields
+}
+
+/// The option that puts another algorithm in the place of a scheme's.
+pub(super) fn replacing(fields: &Fields) -> String {
+    let algorithm = |field: &str| field.split('.').any(|part| ["queue", "cc", "flows"].contains(&part));
+    fields.option_of(algorithm).unwrap_or_else(|| "--set".to_string())
 }
 
 impl Arguments {

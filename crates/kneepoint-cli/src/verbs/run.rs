@@ -111,14 +111,16 @@ fn plan(session: &Session, arguments: &Arguments) -> Result<ComparisonPlan, Fail
         let sampled = sampled.map_err(|Invalid { message, help }| Failure::usage(message, help))?;
         Ok((case.settings, sampled))
     };
+    let rows = Rows::new(&title, plan.cases.into_iter().map(row).collect::<Result<_, Failure>>()?);
     Ok(ComparisonPlan {
+        notes: arguments.path.notes(rows.first()),
         scenarios: vec![(name.clone(), text)],
         files: named.into_texts(),
         seeds: seeds(arguments, &plan.seeds),
         objects: plan.objects,
         every_flow: arguments.sample.is_some_and(|sample| sample.every_flow),
         figure: plan.figure,
-        rows: Rows::new(&title, plan.cases.into_iter().map(row).collect::<Result<_, Failure>>()?),
+        rows,
         out: Out::or_free(arguments.out.as_deref(), PathBuf::from("out").join(outputs::slug(&name))),
         title,
     })
@@ -138,20 +140,26 @@ fn fields(session: &Session, arguments: &Arguments) -> Result<Fields, Failure> {
     ];
     for (word, values) in given {
         let values: Vec<String> = values;
-        let of_path = || arguments.path.preset().and_then(|preset| preset.get(word)).map(String::from);
-        match values.is_empty() && !(word == "rate" && arguments.path.has_trace()) {
-            true => fields.vary(word, of_path().into_iter().collect()),
-            false => fields.vary(word, values),
+        let usual = arguments.path.usual_of(word).filter(|_| word != "rate" || !arguments.path.has_trace());
+        fields.vary(word, values, usual);
+    }
+    let settled = [
+        ("run.seeds", "seeds", arguments.seeds.map(|seeds| seeds.to_string())),
+        ("run.seed", "seed", arguments.seed.map(|seed| seed.to_string())),
+    ];
+    for (field, option, value) in settled {
+        if let Some(value) = value {
+            fields.claim(field, format!("--{option} {value}"));
         }
     }
     for (name, value) in tcp_options(&arguments.tcp)? {
-        fields.add("--tcp", format!("tcp.{name}={value}"));
+        fields.add(&format!("--tcp {name}={value}"), format!("tcp.{name}={value}"));
         fields.told.push(format!(
             "{name}={}",
             if let Raw::Text(text) = &value { text.clone() } else { value.to_string() }
         ));
     }
-    arguments.path.fields(session)?.after(fields).once()
+    arguments.path.fields(session, fields)
 }
 
 /// The name of a scenario, with fields set from outside: its text says otherwise.

@@ -119,7 +119,7 @@ fn a_field_that_the_topology_lacks_is_refused_by_the_name_of_the_option() {
     let sized = knee(here.path(), &["run", "my.toml", "--up", "speed=3"]);
     assert_refuses(&sized, 2, &["`speed=3` is not a property of a link", "rate"]);
     let twice = knee(here.path(), &["run", "my.toml", "--loss", "1%", "--set", "loss=none"]);
-    assert_refuses(&twice, 2, &["`loss` is set twice"]);
+    assert_refuses(&twice, 2, &["--loss 1% and --set loss=none both set loss"]);
     let lone = knee(here.path(), &["compare", "cubic", "--up", "delay=5ms"]);
     assert_refuses(&lone, 2, &["--up delay=5ms", "--rtt"]);
 }
@@ -160,7 +160,7 @@ fn controllers_meet_on_a_trace_and_under_fields_from_outside() {
     let copy = here.path().join("t/scenarios/cubic-beside-reno--2-flows.toml");
     let text = std::fs::read_to_string(copy).unwrap();
     assert!(text.contains("modem.csv") && text.contains("preset = \"linux\""), "{text}");
-    assert_refuses(&coexist(&["--set", "flows.row.cc=bbr"]), 2, &["--set puts `bbr`"]);
+    assert_refuses(&coexist(&["--set", "flows.row.cc=bbr"]), 2, &["--set flows.row.cc=bbr puts `bbr`"]);
     assert_refuses(
         &coexist(&["--set", "topology.buffer=9pkt"]),
         2,
@@ -169,4 +169,107 @@ fn controllers_meet_on_a_trace_and_under_fields_from_outside() {
     assert_refuses(&coexist(&["--set", "run.seeds=3"]), 2, &["buffers and seeds come from the options"]);
     let again = knee(here.path(), &["run", "t/scenarios/cubic-beside-reno--2-flows.toml", "--out", "again"]);
     assert!(again.status.success(), "the copy of the scenario has a copy of the trace: {}", stderr(&again));
+}
+
+/// A short comparison with these options.
+fn compared(here: &tempfile::TempDir, more: &[&str]) -> Output {
+    let short = ["compare", "cubic", "--duration", "4s", "--seeds", "1", "--flows", "2", "--sample", "1s"];
+    knee(here.path(), &[&short[..], more].concat())
+}
+
+#[test]
+fn two_options_of_one_field_are_refused_whichever_they_are() {
+    let here = here();
+    for (options, one, other) in [
+        (
+            &["--rate", "20mbit", "--set", "topology.rate=9mbit"][..],
+            "--rate 20mbit",
+            "--set topology.rate=9mbit",
+        ),
+        (&["--reverse-rate", "2mbit", "--up", "rate=1mbit"], "--reverse-rate 2mbit", "--up rate=1mbit"),
+        (&["--rate", "20mbit", "--down", "rate=9mbit"], "--rate 20mbit", "--down rate=9mbit"),
+        (&["--ack-filter", "--up", "queue=codel"], "--ack-filter conservative", "--up queue=codel"),
+        (
+            &["--policer", "5mbit", "--set", "policer.rate=2mbit"],
+            "--policer 5mbit",
+            "--set policer.rate=2mbit",
+        ),
+        (&["--tcp", "rto_min=1s", "--set", "tcp.rto_min=2s"], "--tcp rto_min=1s", "--set tcp.rto_min=2s"),
+    ] {
+        assert_refuses(&compared(&here, options), 2, &[one, other, "both set"]);
+    }
+    let general = ["run", "my.toml", "--seeds", "1", "--policer", "5mbit", "--set", "policer.burst=9kb"];
+    assert!(knee(here.path(), &general).status.success(), "a field that the option leaves open");
+    let preset = compared(&here, &["--path", "cable", "--up", "rate=5mbit", "--set", "topology.jitter=1ms"]);
+    assert!(preset.status.success(), "{}", stderr(&preset));
+}
+
+#[test]
+fn what_cannot_be_read_of_a_path_names_the_option_and_the_remedy() {
+    let here = here();
+    std::fs::write(here.path().join("empty.txt"), "").unwrap();
+    for (options, parts) in [
+        (
+            &["--path", "leo", "--trace", "modem.csv"][..],
+            &["--path leo and --trace modem.csv", "15s:delays=16ms"][..],
+        ),
+        (&["--delays", "empty.txt"], &["`empty.txt`, it has no rows"]),
+        (&["--corrupt", "1:2"], &["--corrupt: nothing can follow `1`"]),
+        (
+            &["--handover", "rates=5mbit"],
+            &["`rates=5mbit` stands in the place of `every`", "EVERY:rates=5mbit"],
+        ),
+        (&["--down", "queue=codel"], &["--down queue=codel puts `codel`"]),
+        (&["--loss", "1%,none"], &["--loss 1%,none: `none` in a list"]),
+    ] {
+        assert_refuses(&compared(&here, options), 2, parts);
+    }
+    let graph = knee(here.path(), &["run", "graph.toml", "--path", "leo"]);
+    assert_refuses(&graph, 2, &["--path leo: ", "is that of a dumbbell", "link.a-b.rate"]);
+    let quick = ["coexist", "cubic", "reno", "--quick", "--loss", "1%,2%"];
+    assert_refuses(&knee(here.path(), &quick), 2, &["--loss 1%,2%: the pairs"]);
+}
+
+#[test]
+fn several_losses_are_several_rows() {
+    let here = here();
+    let all = json(&compared(&here, &["--rate", "20mbit", "--loss", "0.1%,5%", "--json"]));
+    let losses: Vec<f64> = all["schemes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row["links"][0]["channel_loss_ratio"]["mean"].as_f64().unwrap())
+        .collect();
+    assert!(losses.len() == 2 && losses[1] > 5.0 * losses[0], "{losses:?}");
+}
+
+#[test]
+fn a_report_says_what_a_path_stands_for_and_what_its_links_did() {
+    let here = here();
+    let told = |output: Output| {
+        assert!(output.status.success(), "{}", stderr(&output));
+        stdout(&output).split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let leo = told(compared(&here, &["--path", "leo", "--rate", "5mbit"]));
+    for part in
+        ["`--path leo` stands for", "--up rate=15mbit", "a round trip takes", "No handover falls into"]
+    {
+        assert!(leo.contains(part), "{part}: {leo}");
+    }
+    let handed = told(compared(&here, &["--rate", "5mbit", "--handover", "1s:outage=10ms"]));
+    assert!(!handed.contains("No handover"), "{handed}");
+    let doubled = told(compared(&here, &["--rate", "20mbit", "--duplicate", "2%", "--corrupt", "1%"]));
+    assert!(doubled.contains("r1-r2 duplicated") && doubled.contains("r1-r2 corrupted"), "{doubled}");
+    let filled = "compare cubic --rate 5mbit --rtt 200ms --loss at:times=1.2s --duration 4s --seeds 1 --flows 1 --tcp linux --measure 2s..2.2s";
+    let early = told(knee(here.path(), &filled.split(' ').collect::<Vec<_>>()));
+    assert!(early.contains("above the capacity of the link"), "{early}");
+}
+
+#[test]
+fn a_trace_whose_delays_are_played_is_not_said_to_lose_them() {
+    let here = here();
+    let alone = compared(&here, &["--trace", "modem.csv"]);
+    assert!(stderr(&alone).contains("the rate alone is played, without latency_ms"), "{}", stderr(&alone));
+    let both = compared(&here, &["--trace", "modem.csv", "--rtt", "80ms", "--delays", "modem.csv"]);
+    assert!(both.status.success() && !stderr(&both).contains("is played"), "{}", stderr(&both));
 }

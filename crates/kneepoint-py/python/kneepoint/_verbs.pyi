@@ -95,7 +95,7 @@ def compare(
     out: Directory for report, summary and series [default: out/compare, or the first free of out/compare-2, …]
     path: A path by its name; other options override its properties
     trace: Let the bottleneck follow a trace, in any form that `knee trace` knows, at the mean rate of that
-    loss: Loss: a share as 1% or 0.01, or a model as gilbert-elliott:to_bad=0.001 or at:times=5s
+    loss: Loss: a share as 1% or 0.01, several of them, or a model as gilbert-elliott:to_bad=0.001 or at:times=5s
     jitter: By how much more packets may be delayed, at random and without reordering, both ways
     reverse_rate: Rate of the way back, which acknowledgements take
     delays: Play delays from a file: a time and a delay a line, or CSV with a column of delays
@@ -197,7 +197,7 @@ def coexist(
     quick: Fewer settings, shorter runs and fewer seeds where none are given, for a first look
     path: A path by its name; other options override its properties
     trace: Let the bottleneck follow a trace, in any form that `knee trace` knows, at the mean rate of that
-    loss: Loss: a share as 1% or 0.01, or a model as gilbert-elliott:to_bad=0.001 or at:times=5s
+    loss: Loss: a share as 1% or 0.01, several of them, or a model as gilbert-elliott:to_bad=0.001 or at:times=5s
     jitter: By how much more packets may be delayed, at random and without reordering, both ways
     reverse_rate: Rate of the way back, which acknowledgements take
     delays: Play delays from a file: a time and a delay a line, or CSV with a column of delays
@@ -287,7 +287,7 @@ def run(
     tcp: Options of every TCP, or the host that has them: linux, rto_min=1s (repeatable, or with commas)
     path: A path by its name; other options override its properties
     trace: Let the bottleneck follow a trace, in any form that `knee trace` knows, at the mean rate of that
-    loss: Loss: a share as 1% or 0.01, or a model as gilbert-elliott:to_bad=0.001 or at:times=5s
+    loss: Loss: a share as 1% or 0.01, several of them, or a model as gilbert-elliott:to_bad=0.001 or at:times=5s
     jitter: By how much more packets may be delayed, at random and without reordering, both ways
     reverse_rate: Rate of the way back, which acknowledgements take
     delays: Play delays from a file: a time and a delay a line, or CSV with a column of delays

@@ -25,8 +25,7 @@ const DUPLICATES: usize = 3;
 /// The order of a group's packets.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Order {
-    /// By flow slot: the numbers of the packets that arrived last, and when.
-    arrived: BTreeMap<u32, VecDeque<(u32, Time)>>,
+    flows: BTreeMap<u32, Arrivals>,
     packets: u64,
     reordered: u64,
     /// Those of which TCP hears three duplicates.
@@ -34,6 +33,24 @@ pub(super) struct Order {
     /// In thousandths of a packet.
     pub(super) extent: Recorder,
     pub(super) late: Recorder,
+}
+
+/// The arrivals of a flow slot.
+#[derive(Clone, Debug, Default)]
+struct Arrivals {
+    /// The greatest number.
+    newest: Option<u32>,
+    /// The numbers of the packets that arrived last, and when.
+    last: VecDeque<(u32, Time)>,
+}
+
+impl Arrivals {
+    fn remember(&mut self, number: u32, at: Time) {
+        if self.last.len() == REMEMBERED {
+            self.last.pop_front();
+        }
+        self.last.push_back((number, at));
+    }
 }
 
 /// Whether a number was given out after another; they begin again after the last.
@@ -44,7 +61,14 @@ fn later(number: u32, than: u32) -> bool {
 impl Order {
     /// The packet of this number arrives.
     pub(super) fn arrives(&mut self, flow: u32, number: u32, at: Time) {
-        let arrived = self.arrived.entry(flow).or_default();
+        let arrivals = self.flows.entry(flow).or_default();
+        // Nearly all packets are newer than all before, and need no search for those.
+        if arrivals.newest.is_none_or(|newest| later(number, newest)) {
+            arrivals.newest = Some(number);
+            self.packets += 1;
+            return arrivals.remember(number, at);
+        }
+        let arrived = &arrivals.last;
         if arrived.iter().rev().any(|(other, _)| *other == number) {
             return;
         }
@@ -56,10 +80,7 @@ impl Order {
             let before = arrived.iter().rev().take_while(|(other, _)| later(*other, number));
             self.far += u64::from(before.count() >= DUPLICATES);
         }
-        if arrived.len() == REMEMBERED {
-            arrived.pop_front();
-        }
-        arrived.push_back((number, at));
+        arrivals.remember(number, at);
     }
 
     /// The fraction of its packets that were reordered.
@@ -109,6 +130,30 @@ mod tests {
         let far = [1, 2, 3, 7, 8, 9, 10, 4, 5, 6, 11].map(|number| (number, 0));
         let three = order(&far);
         assert_eq!((three.reordered, three.far, three.extent.value(Statistic::Mean)), (3, 1, 5000.0));
+    }
+
+    #[test]
+    fn what_is_newer_than_all_before_needs_no_search_and_counts_as_by_one() {
+        let mut rng = crate::rng::Rng::stream(1, "order", 0);
+        let mut searched: VecDeque<u32> = VecDeque::new();
+        let (mut order, mut packets, mut reordered) = (Order::default(), 0, 0);
+        for step in 0..20_000_u32 {
+            // Some packets come late or twice, and a few behind more than are remembered.
+            let farthest = if rng.chance(0.1) { 600 } else { 8 };
+            let back = if rng.chance(0.1) { rng.below(farthest) as u32 } else { 0 };
+            let number = (2 * step).wrapping_sub(back).wrapping_sub(10_000);
+            order.arrives(1, number, Time(u64::from(step)));
+            if !searched.contains(&number) {
+                packets += 1;
+                reordered += u64::from(searched.iter().any(|other| later(*other, number)));
+                searched.push_back(number);
+                if searched.len() > REMEMBERED {
+                    searched.pop_front();
+                }
+            }
+        }
+        assert_eq!((order.packets, order.reordered), (packets, reordered));
+        assert!(reordered > 500, "{reordered}");
     }
 
     #[test]

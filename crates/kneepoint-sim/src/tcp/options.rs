@@ -132,8 +132,10 @@ crate::settings! {
         dupthresh: u32 = 3, 1..=1000;
         /// The first duplicates each release a new packet (RFC 3042).
         limited_transmit: bool = true;
-        /// The receiver acknowledges every second packet (RFC 5681 §4.2).
+        /// The receiver acknowledges every second packet (RFC 5681 §4.2), or as `ack_every` says.
         delayed_ack: bool = false;
+        /// With `delayed_ack`: how many packets in order an acknowledgement answers, unless its time is over.
+        ack_every: u32 = 2, 2..=1000;
         /// How long the receiver holds an acknowledgement back.
         delayed_ack_timeout: Span = Span::from_millis(100), Span::from_millis(1)..=Span::from_millis(500);
         /// Packets at the start of a transfer that a receiver acknowledges at once all the same (Linux: 16).

@@ -44,6 +44,17 @@ pub struct Reply {
     pub window: Option<u32>,
 }
 
+/// An acknowledgement that waits.
+#[derive(Clone, Copy, Debug)]
+struct HeldBack {
+    /// The timestamp of the first packet that it answers.
+    sent: Time,
+    /// For how long.
+    until: Time,
+    /// How many packets it answers so far.
+    packets: u32,
+}
+
 /// The receiving half of a TCP host.
 #[derive(Clone, Debug)]
 pub struct Receiver {
@@ -64,6 +75,8 @@ pub struct Receiver {
     /// Packets in order that are still to be answered at once.
     quick: u32,
     delay: Option<Span>,
+    /// So many packets in order are answered together, where that waits.
+    every: u32,
     /// How long an acknowledgement is held back, where that adapts.
     patience: Option<Box<Patience>>,
     /// Where acknowledgements of what is out of order are collected: for how long, and how many at this `next` were sent at once.
@@ -72,8 +85,8 @@ pub struct Receiver {
     room: Option<Box<Room>>,
     /// The explicit feedback to echo: the rate of the packet that arrived last, the sum of changes not yet echoed.
     explicit: Option<Explicit>,
-    /// The timestamp of a packet whose acknowledgement is held back, and until when.
-    held_back: Option<(Time, Time)>,
+    /// The acknowledgement that is held back.
+    held_back: Option<HeldBack>,
 }
 
 impl Receiver {
@@ -91,6 +104,7 @@ impl Receiver {
             duplicates: options.recovery == Recovery::Rack,
             quick: options.quick_acks,
             delay: options.delayed_ack.then_some(options.delayed_ack_timeout),
+            every: options.ack_every,
             patience: (options.delayed_ack && options.adaptive_ack)
                 .then(|| Box::new(Patience::new(options.delayed_ack_timeout))),
             collects: Some((options.sack_delay, 0))
@@ -116,7 +130,7 @@ impl Receiver {
     /// When [`on_wakeup`](Receiver::on_wakeup) is wanted.
     #[inline]
     pub fn next_wakeup(&self) -> Time {
-        self.held_back.map_or(Time::NEVER, |(_, until)| until)
+        self.held_back.map_or(Time::NEVER, |waiting| waiting.until)
     }
 
     /// Takes in a packet that is simply the next one, as nearly all are, if that is all there is to say of it: its
@@ -170,14 +184,17 @@ impl Receiver {
                 *counted = 0;
             }
             self.make_room(packet, now);
-            if let Some(timeout) = delay
-                && self.held_back.is_none()
-            {
-                if self.quick == 0 {
-                    self.held_back = Some((packet.sent, now + timeout));
+            match (&mut self.held_back, delay) {
+                (Some(waiting), Some(_)) if waiting.packets + 1 < self.every => {
+                    waiting.packets += 1;
                     return turned;
                 }
-                self.quick -= 1;
+                (None, Some(timeout)) if self.quick == 0 => {
+                    self.held_back = Some(HeldBack { sent: packet.sent, until: now + timeout, packets: 1 });
+                    return turned;
+                }
+                (None, Some(_)) => self.quick -= 1,
+                _ => {}
             }
         } else if self.duplicates && (packet.seq < self.next || self.held.contains(packet.seq)) {
             return Some(self.reply_to_duplicate(packet, now));
@@ -189,7 +206,7 @@ impl Receiver {
                 return None;
             }
         }
-        let first = self.held_back.take().map_or(packet.sent, |(sent, _)| sent);
+        let first = self.held_back.take().map_or(packet.sent, |waiting| waiting.sent);
         let echoed = if plain { first } else { self.in_order.unwrap_or(packet.sent) };
         Some(self.reply(echoed, now, Flags::default()))
     }
@@ -222,8 +239,9 @@ impl Receiver {
             *counted += 1;
             return false;
         }
-        let until = self.held_back.map_or(now + *delay, |(_, until)| until);
-        self.held_back = Some((sent, until));
+        let until = self.held_back.map_or(now + *delay, |waiting| waiting.until);
+        let packets = self.held_back.map_or(0, |waiting| waiting.packets) + 1;
+        self.held_back = Some(HeldBack { sent, until, packets });
         true
     }
 
@@ -248,14 +266,14 @@ impl Receiver {
             return None;
         }
         let held_back = self.held_back.take_if(|_| plain && marked != self.echo);
-        let reply = held_back.map(|(sent, _)| self.reply(sent, now, Flags::default()));
+        let reply = held_back.map(|waiting| self.reply(waiting.sent, now, Flags::default()));
         self.echo = marked;
         reply
     }
 
     /// The wake-up came: the acknowledgement held back, if it is due.
     pub fn on_wakeup(&mut self, now: Time) -> Option<Reply> {
-        let (sent, _) = self.held_back.take_if(|(_, until)| *until <= now)?;
+        let HeldBack { sent, .. } = self.held_back.take_if(|waiting| waiting.until <= now)?;
         if let Some(patience) = self.patience.as_mut().filter(|_| self.held.is_empty()) {
             patience.missed();
         }
@@ -341,6 +359,15 @@ mod tests {
             }
         }
         answers
+    }
+
+    #[test]
+    fn acknowledgements_are_as_thin_as_the_options_say() {
+        let thin = |ack_every| Options { delayed_ack: true, ack_every, ..Options::default() };
+        let packets = [(0, 0), (1, 1), (2, 2), (3, 3), (4, 4), (200, 5), (201, 7)];
+        assert_eq!(answers(&thin(2), &packets), [(1, 2), (3, 4), (104, 5), (201, 6)]);
+        assert_eq!(answers(&thin(4), &packets), [(3, 4), (104, 5), (201, 6)]);
+        assert_eq!(answers(&thin(9), &packets), [(100, 5), (201, 6)]);
     }
 
     #[test]

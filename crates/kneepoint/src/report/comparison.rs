@@ -22,7 +22,7 @@ use super::grid::{Breakdown, Grid, marks, measured};
 use super::transfers::Group;
 use super::verdict::{leading, of_transfers, verdict};
 use super::{
-    Comparison, Factor, PARTS, SchemeResult, figure, figures, loads, manifest, parts, pivot, shares,
+    Comparison, Factor, PARTS, SchemeResult, figure, figures, loads, manifest, parts, pivot, remarks, shares,
     transfers,
 };
 use crate::measure::{Subject, headlines};
@@ -133,14 +133,13 @@ fn setting(comparison: &Comparison) -> String {
         None => String::new(),
     };
     let served = first.and_then(figures::bottleneck).map_or(f64::NAN, |link| link.value("served_packets"));
-    let short = if served < LEAST_SERVED {
-        format!(" The window is too short: its {served} packets say nothing of averages, fairness or losses.")
-    } else {
-        String::new()
-    };
+    let say = if served == 1.0 { " says" } else { "s say" };
+    let short = (served < LEAST_SERVED).then(|| {
+        format!(" The window is too short: its {served} packet{say} nothing of averages, fairness or losses.")
+    });
     let design =
         if pivot::is_long(comparison) { format!("{}. ", comparison.design()) } else { String::new() };
-    format!("{design}{place}{}{short}", comparison.caption())
+    format!("{design}{place}{}{}", comparison.caption(), short.unwrap_or_default())
 }
 
 /// Said in place of a table that would have no column.
@@ -157,7 +156,7 @@ fn headline(comparison: &Comparison, wish: &FigureSpec) -> Vec<Block> {
     let seeds = comparison.schemes.iter().map(|scheme| scheme.runs.len()).min().unwrap_or(0);
     let [terminal, pages] = ["*", "Bold:"].map(|best| marks(&cells, best, seeds).map(Block::prose));
     let told = Block::Pages { blocks: pages.into_iter().collect(), terminal: terminal.into_iter().collect() };
-    let notes = comparison.manifest.notes.iter().map(Block::prose);
+    let notes = comparison.manifest.notes.iter().cloned().chain(remarks::of(comparison)).map(Block::prose);
     let shown = match grid.metrics.is_empty() && grid.lines.len() > 1 {
         true => Block::prose(ALIKE),
         false => Block::Table(table),

@@ -29,6 +29,7 @@ pub mod playback;
 pub mod predictions;
 pub mod reading;
 pub mod recording;
+mod remarks;
 pub mod reproduction;
 mod shares;
 pub mod tables;

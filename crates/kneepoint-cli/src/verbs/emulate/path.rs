@@ -116,6 +116,7 @@ impl EmulatedPath {
         let measure = Interval { from: Time::ZERO, to: end };
         parts.schedule = Schedule { duration: end, measure, sample };
         let valid = parts.build().map_err(|Invalid { message, help }| Failure::usage(message, help))?;
+        self.properties.notes(Some(&valid)).into_iter().for_each(|note| session.tell(note));
         Ok(Emulated { scenario, valid, ends })
     }
 
@@ -134,7 +135,7 @@ impl EmulatedPath {
     /// A scenario's text and its first case.
     fn taken(&self, session: &Session, file: &Path) -> Result<(String, Valid), Failure> {
         let text = files::read_text(session, file)?;
-        let fields = self.properties.fields(session)?;
+        let fields = self.properties.fields(session, Fields::default())?;
         let named = NamedFiles::default();
         parse(session, text, &file.display().to_string(), &fields, &|name| named.set(file, name))
     }

@@ -31,8 +31,9 @@ struct Path<'p> {
 
 impl Path<'_> {
     fn of(key: &str) -> Path<'_> {
-        // `queue.kind` is the queue.
-        let mut steps = key.strip_suffix(".kind").unwrap_or(key).rsplit('.');
+        // `queue.kind` is the queue, and `loss.p` how much is lost.
+        let short = [".kind", ".p"].iter().find_map(|end| key.strip_suffix(end));
+        let mut steps = short.unwrap_or(key).rsplit('.');
         let word = steps.next().unwrap_or(key);
         Path { owner: steps.find(|step| *step != "*"), word }
     }
@@ -115,6 +116,7 @@ mod tests {
             ("queue.kind", ""),
             ("tcp.rto_min", "s"),
             ("loss.to_bad", ""),
+            ("loss.p", ""),
         ];
         let expected = [
             pair("congestion control", "cc"),
@@ -124,6 +126,7 @@ mod tests {
             pair("queue", "queue"),
             pair("rto min", "rto_min_s"),
             pair("P(to bad state)", "to_bad"),
+            pair("loss", "loss"),
         ];
         assert_eq!(named(&keys), expected);
     }

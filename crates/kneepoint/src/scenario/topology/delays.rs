@@ -28,7 +28,9 @@ impl Setting for Delays {
     fn read(raw: &Raw) -> Result<Delays, String> {
         match raw {
             // The text of a file.
-            Raw::Text(text) if text.contains('\n') => recording::delays(text).map(|all| Delays(all.into())),
+            Raw::Text(text) if text.is_empty() || text.contains('\n') => {
+                recording::delays(text).map(|all| Delays(all.into()))
+            }
             _ => List::read(raw).map(Delays),
         }
     }
