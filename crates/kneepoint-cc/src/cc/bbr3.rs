@@ -393,23 +393,6 @@ mod tests {
         assert!(path.window() <= 0.85 * path.controller.0.bounds.inflight_hi + 1e-9, "{}", path.window());
     }
 
-    /// 100 products and no losses, and yet a repair took the window: undone, it is what it was.
-    #[test]
-    fn a_repair_that_was_none_leaves_window_bounds_and_phase_as_they_were() {
-        let mut path = cruising();
-        path.until(|path| path.controller.0.mode == Mode::Up);
-        let before = path.window();
-        path.lose(8);
-        path.until(|path| path.controller.0.mode == Mode::Down);
-        assert!(path.controller.0.bounds.inflight_hi.is_finite());
-        let undone = Resize { now: path.now, window: before, threshold: f64::INFINITY, cause: Cause::Undo };
-        path.controller.on_resize(&undone);
-        let state = &path.controller.0;
-        assert_eq!((state.mode, state.bounds.inflight_hi), (Mode::Refill, f64::INFINITY));
-        assert!(path.window() >= before, "{} {before}", path.window());
-        path.until(|path| path.controller.0.mode == Mode::Up);
-    }
-
     #[test]
     fn six_idle_seconds_are_as_good_as_a_search_for_the_smallest_round_trip() {
         let path = cruising();

@@ -15,9 +15,9 @@
 use std::collections::BTreeMap;
 
 use super::expression::{Check, Expression};
-use super::read::{self, Around};
 use super::sections::{Alternative, SharedSilence, WordParams, Words};
-use super::{Reading, Scope, Variant};
+use super::subject::Around;
+use super::{Reading, Scope, Variant, read};
 use crate::fault::Faults;
 use crate::scenario::reader::{Shape, section, settings};
 use crate::scenario::sweep::write_all;

@@ -8,7 +8,7 @@ use super::claim::Claim;
 use super::expression::{Check, Expression, Wrong};
 use super::publication::{Choice, Publication, Under};
 use super::sections::{Alternative, FigureSpec, Head, Names, Predict, Silence, Statement, Words};
-use super::subject;
+use super::subject::{self, Around};
 use super::vet::vet;
 use super::{Experiment, Pace, Point, Reading, Scope, Variant};
 use crate::fault::Faults;
@@ -59,17 +59,6 @@ pub fn parse_for(
 ) -> Result<Experiment, Vec<Fault>> {
     let around = Around { files, extensions, subject: Some(subject) };
     parse_around(&Publication::default(), text, (pace, Scope::Taken), around)
-}
-
-/// What an experiment is made of besides its text.
-#[derive(Clone, Copy)]
-pub(super) struct Around<'e> {
-    /// The files that it names.
-    pub files: Files<'e>,
-    /// Algorithms that it may name besides those of the registries.
-    pub extensions: &'e Extensions,
-    /// The scheme that takes the place of `subject`.
-    pub subject: Option<&'e Scheme>,
 }
 
 fn parse_around(

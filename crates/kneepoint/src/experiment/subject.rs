@@ -9,7 +9,19 @@ use super::expression::Check;
 use super::vet::metrics;
 use crate::scenario::scheme::Scheme;
 use crate::scenario::tree::{Node, Table, Value};
+use crate::scenario::{Extensions, Files};
 use crate::tcp::Host;
+
+/// What an experiment is made of besides its text.
+#[derive(Clone, Copy)]
+pub(super) struct Around<'e> {
+    /// The files that it names.
+    pub files: Files<'e>,
+    /// Algorithms that it may name besides those of the registries.
+    pub extensions: &'e Extensions,
+    /// The scheme that takes the place of `subject`.
+    pub subject: Option<&'e Scheme>,
+}
 
 /// The name that is open.
 const SUBJECT: &str = "subject";

@@ -48,3 +48,30 @@ impl State {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::Bbr3;
+    use super::Mode;
+    use crate::cc::delivery::tests::Path;
+    use crate::cc::{Cause, Controller, Resize, Start};
+    use crate::units::Span;
+
+    /// Eight packets count as lost while it probes, and none was: 101 packets in flight are safe after all.
+    #[test]
+    fn a_repair_that_was_none_leaves_window_bounds_and_phase_as_they_were() {
+        let fresh = Bbr3::new(Default::default(), Start::new(10.0));
+        let mut path = Path::new(fresh, 1000.0, Span::from_millis(100));
+        path.until(|path| path.controller.0.mode == Mode::Up);
+        let before = path.window();
+        path.lose(8);
+        path.until(|path| path.controller.0.mode == Mode::Down);
+        assert!(path.controller.0.bounds.inflight_hi.is_finite());
+        let undone = Resize { now: path.now, window: before, threshold: f64::INFINITY, cause: Cause::Undo };
+        path.controller.on_resize(&undone);
+        let state = &path.controller.0;
+        assert_eq!((state.mode, state.bounds.inflight_hi), (Mode::Refill, f64::INFINITY));
+        assert!(path.window() >= before, "{} {before}", path.window());
+        path.until(|path| path.controller.0.mode == Mode::Up);
+    }
+}

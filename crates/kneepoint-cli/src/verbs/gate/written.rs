@@ -33,20 +33,27 @@ pub struct Files {
 /// Writes those that are wanted. `place` is the file that says what to test.
 pub fn write(wanted: &Files, outcome: &Outcome, manifest: &Manifest, place: &str) -> Result<(), Failure> {
     if let Some(path) = &wanted.junit {
-        files::write(path, gate::junit::render(outcome))?;
+        put(path, gate::junit::render(outcome))?;
     }
     if let Some(path) = &wanted.sarif {
-        files::write(path, gate::sarif::render(outcome, &manifest.tool_version, place))?;
+        put(path, gate::sarif::render(outcome, &manifest.tool_version, place))?;
     }
     if let Some(path) = &wanted.markdown {
-        files::write(path, markdown::render(&gate::document(outcome, manifest)))?;
+        put(path, markdown::render(&gate::document(outcome, manifest)))?;
         let folder = path.with_file_name("figures");
         for (name, drawing) in gate::pictures(outcome) {
-            files::make_directory(&folder)?;
-            files::write(&folder.join(format!("{name}.svg")), drawing.standalone())?;
+            put(&folder.join(format!("{name}.svg")), drawing.standalone())?;
         }
     }
     Ok(())
+}
+
+/// Writes a file, in a directory that is made if there is none.
+fn put(path: &Path, text: String) -> Result<(), Failure> {
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        files::make_directory(folder)?;
+    }
+    files::write(path, text)
 }
 
 /// In GitHub Actions: annotations on the log, unless that is JSON, and the report as the summary of the step.
