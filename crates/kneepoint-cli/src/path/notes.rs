@@ -44,10 +44,10 @@ fn round_trips(run: &Valid) -> Option<String> {
         true => vec![link.delay],
         false => link.delay_steps.iter().map(|step| step.value).collect(),
     };
-    let sum = |of: fn(Vec<Span>) -> Option<Span>| {
+    let total = |of: fn(Vec<Span>) -> Option<Span>| {
         path.iter().fold(Span::ZERO, |sum, link| sum + of(delays(link)).unwrap_or_default())
     };
-    let (least, most) = (sum(|all| all.into_iter().min()), sum(|all| all.into_iter().max()));
+    let (least, most) = (total(|all| all.into_iter().min()), total(|all| all.into_iter().max()));
     let jitter = path.iter().fold(Span::ZERO, |sum, link| sum + link.jitter);
     let [least, most, jitter] = [least, most, jitter].map(Span::as_millis_f64);
     let jittered = if jitter > 0.0 { format!(", and up to {jitter:.1} ms of jitter") } else { String::new() };

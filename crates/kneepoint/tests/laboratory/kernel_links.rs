@@ -91,13 +91,13 @@ fn simulated() -> Found {
     add("reorder", "three_reordered_percent", 100.0 * group("three_reordered_ratio"));
     add("reorder", "extent_packets", group("reordering_extent_mean_packets"));
     add("reorder", "late_ms", 1e3 * group("reordering_late_mean_s"));
-    for (case, figure, section, key) in [
+    for (case, figure, section, count) in [
         ("duplicate", "duplicated_percent", "duplication", "duplicated"),
         ("corrupt", "missing_percent", "corruption", "corrupted"),
     ] {
         let effect = probes(&format!("[{section}]\np = 0.01"));
         let link = |key: &str| value(&effect, key, &[("link", "r1-r2")]);
-        add(case, figure, 100.0 * link(key) / link("served_packets"));
+        add(case, figure, 100.0 * link(count) / link("served_packets"));
     }
     for filter in ["off", "conservative", "aggressive"] {
         let rows = transfer(filter);

@@ -176,7 +176,10 @@ const INEXPRESSIBLE: &[Kind] = &[
         says: &["a graph needs", "means nothing in a", "has no links", "is the mean of a trace"],
     },
     Kind { name: "a scenario in which nobody sends", says: &["nobody sends anything"] },
-    Kind { name: "the content of a file", says: &["files cannot be opened here", ": line "] },
+    Kind {
+        name: "the content of a file",
+        says: &["files cannot be opened here", ": line ", "\" is not a transfer"],
+    },
 ];
 const AGREE: &str = "values that do not agree with each other";
 /// Told by its place.
