@@ -4,11 +4,12 @@
 mod algorithms;
 mod output;
 mod response_functions;
+mod scenario;
 
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use kneepoint::scenario;
+use kneepoint::scenario::{example, schema};
 
 /// Whether to write the generated files.
 #[derive(Args)]
@@ -22,13 +23,14 @@ pub struct Arguments {
 type Generated = (&'static str, String);
 
 fn generate() -> Vec<Generated> {
-    let schema = serde_json::to_string_pretty(&scenario::schema()).unwrap_or_default() + "\n";
+    let text = serde_json::to_string_pretty(&schema()).unwrap_or_default() + "\n";
     vec![
         ("algorithms.md", algorithms::page()),
         ("output.md", output::page()),
         ("response-functions.md", response_functions::page()),
-        ("scenario.schema.json", schema),
-        ("scenario.example.toml", scenario::example()),
+        ("scenario.schema.json", text),
+        ("scenario.example.toml", example()),
+        ("reference/scenario.md", scenario::page()),
     ]
 }
 
