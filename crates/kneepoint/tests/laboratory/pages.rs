@@ -91,10 +91,10 @@ fn every_link_of_every_page_leads_somewhere() {
         for link in links(page) {
             count += 1;
             let (file, mark) = link.split_once('#').unwrap_or((&link, ""));
-            let there = if file.is_empty() { PathBuf::from(name) } else { folder.join(file) };
+            let path = if file.is_empty() { PathBuf::from(name) } else { folder.join(file) };
             // `tutorials/../figures` is `figures`.
             let mut parts: Vec<String> = Vec::new();
-            for part in there.components().map(|part| part.as_os_str().to_string_lossy().into_owned()) {
+            for part in path.components().map(|part| part.as_os_str().to_string_lossy().into_owned()) {
                 if part == ".." { _ = parts.pop() } else { parts.push(part) }
             }
             let there = parts.join("/");
@@ -167,5 +167,22 @@ fn the_tutorial_on_controllers_shows_lines_of_the_example() {
     assert_eq!(shown.len(), 4);
     for lines in shown {
         assert!(sources.contains(lines), "the example has other lines than\n{lines}");
+    }
+}
+
+#[test]
+fn pages_and_the_container_name_the_version_of_the_workspace() {
+    let read = |name: &str| std::fs::read_to_string(root().join(name)).expect("a file");
+    let manifest = read("Cargo.toml");
+    let version =
+        manifest.split("\nversion = \"").nth(1).and_then(|rest| rest.split('"').next()).expect("a version");
+    for (name, said) in [
+        ("README.md", format!("knee-{version}-")),
+        ("docs/install.md", format!("knee_{version}_amd64.deb")),
+        ("Containerfile", format!("ARG VERSION={version}\n")),
+        ("CITATION.cff", format!("version: {version}\n")),
+        ("CHANGELOG.md", format!("## {version}\n")),
+    ] {
+        assert!(read(name).contains(&said), "{name} lacks {said:?}");
     }
 }
