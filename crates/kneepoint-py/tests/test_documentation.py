@@ -37,7 +37,8 @@ def test_the_examples_of_the_page_run_in_their_order(
 
         monkeypatch.setattr(knee, name, shortened)
     names: dict[str, Any] = {"__name__": "page"}
-    examples = re.findall(r"^```python\n(.*?)^```$", (DOCS / page).read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    text_of_page = (DOCS / page).read_text(encoding="utf-8")
+    examples = re.findall(r"^```python\n(.*?)^```$", text_of_page, re.MULTILINE | re.DOTALL)
     alone = [text for text in examples if 'on="ray' not in text]
     for place, text in enumerate(alone):
         with contextlib.redirect_stdout(io.StringIO()):
