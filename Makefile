@@ -22,7 +22,7 @@ MISSING = $(shell [ "$$(uname)" = Linux ] || echo Linux; command -v clang > /dev
   pkg-config --exists libelf zlib 2> /dev/null || echo libelf-dev zlib1g-dev pkg-config)
 BPF = $(if $(MISSING),,--features kneepoint-cli/bpf)
 
-.PHONY: studio test-studio test-quic wheel test-python test-notebooks test-pages help run build install test check fmt reproduce web characterize bench memory dist portable dist-check ratchet validate fuzz torture wasm docs clean cargo tools linux run-live run-live-all run-live-video validate-linux validate-linux-virtual validate-uml validate-streams readings stress-kernel test-kernels
+.PHONY: book deny studio test-studio test-quic wheel test-python test-notebooks test-pages help run build install test check fmt reproduce web characterize bench memory dist portable dist-check ratchet validate fuzz torture wasm docs clean cargo tools linux run-live run-live-all run-live-video validate-linux validate-linux-virtual validate-uml validate-streams readings stress-kernel test-kernels
 
 help: ## list the targets
 	@echo "make TARGET, where TARGET is one of"
@@ -43,6 +43,7 @@ test: cargo tools ## tests, lints, formatting, the studio and instruction counts
 	$(CARGO) test --workspace --locked $(BPF)
 	@$(MAKE) --no-print-directory test-python
 	@HASHES=$(or $(CARGO_TARGET_DIR),target)/debug/examples/hashes $(MAKE) --no-print-directory test-studio
+	@$(MAKE) --no-print-directory deny
 	@$(MAKE) --no-print-directory ratchet
 	@echo "make test: everything passed"
 
@@ -108,11 +109,32 @@ dist: cargo tools ## a release: what `make portable` makes, and a program with p
 	FEATURES="$(BPF)" scripts/dist.sh $(ARGS)
 	CARGO="$(CARGO)" scripts/portable.sh
 
-portable: cargo tools ## static programs for x86-64 and AArch64, the wheel and SHA256SUMS, in dist/
+portable: cargo tools ## static programs for x86-64 and AArch64, Debian packages, the wheel, bills of materials and SHA256SUMS, in dist/
 	CARGO="$(CARGO)" scripts/portable.sh
 
 dist-check: cargo tools ## build dist/ again in another folder, and compare with dist/SHA256SUMS
 	CARGO="$(CARGO)" scripts/portable.sh check
+
+deny: cargo ## licences and sources of all dependencies, and known vulnerabilities where the network is there (deny.toml)
+	@if $(CARGO) deny --version > /dev/null 2>&1; then \
+	  $(CARGO) deny --offline -L error check licenses bans sources; \
+	  if $(CARGO) deny fetch db > /dev/null 2>&1; then $(CARGO) deny --offline -L error check advisories; \
+	  else echo "SKIPPED: known vulnerabilities are not checked, because RustSec's database was not reached"; fi; \
+	else \
+	  echo "SKIPPED: licences of dependencies are not checked, because cargo-deny was not found: cargo install --locked cargo-deny"; \
+	fi
+
+# mdBook, of one version, in a folder of ours.
+MDBOOK := target/tools/bin/mdbook
+
+$(MDBOOK):
+	$(CARGO) install mdbook --version 0.5.4 --locked --root target/tools
+
+book: cargo $(MDBOOK) ## the pages as a book with search: out/book/index.html; with the studio inside if `make studio` made it
+	scripts/book.py stage target/book --studio $(OUT)/studio/index.html
+	$(MDBOOK) build target/book --dest-dir $(abspath $(OUT))/book
+	scripts/book.py check $(OUT)/book
+	@echo "open $(OUT)/book/index.html"
 
 ratchet: cargo ## instructions per packet and per acknowledgement against crates/xtask/record.toml (ARGS=--write to record)
 	@if command -v valgrind > /dev/null; then \
@@ -150,8 +172,9 @@ torture: cargo ## the bench of faults for an hour: fuzzed readers, flipped bits,
 wasm: cargo ## compile the laboratory to wasm32, and the controllers for a machine without an operating system
 	scripts/check-wasm.sh
 
-docs: cargo ## regenerate docs/algorithms.md, output.md, response functions, schema and example; API documentation in target/doc
+docs: cargo ## regenerate docs/algorithms.md, output.md, reference/, response functions, schema and example; API documentation in target/doc
 	$(CARGO) run --locked -p xtask -- docs
+	$(CARGO) run -q --locked -p kneepoint-cli -- man --markdown > target/command-line.md && mv target/command-line.md docs/reference/command-line.md
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
 	@echo "open target/doc/kneepoint/index.html"
 

@@ -59,4 +59,5 @@ fi
 build "$work/guided" "-Cprofile-use=$dist/knee.profdata" "${REMAP[@]}"
 cp "$work/guided/$target/dist/knee" "$dist/"
 cp "$work/guided/$target/dist/xtask" "$dist/bench"
+share dist/knee
 package "$target" dist/knee

@@ -79,7 +79,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         _, idle = measured(folder, IDLE, "0s")
-        version = call("--version").split(maxsplit=1)[1].strip()
+        version = call("--version").splitlines()[0].split(maxsplit=1)[1]
         lines = [
             f"One run each by the release build of version {version}, without samples unless they are named. Measured is the greatest resident size",
             f"of the process less the {idle / MEGABYTE:.0f} MB that it has for an idle link.",

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What runs without Rust, in dist/: static programs for x86-64 and AArch64, the wheel, and their sums.
+# What runs without Rust, in dist/: static programs for x86-64 and AArch64 as archives and Debian packages, the wheel, bills of materials, and their sums.
 #
 #     scripts/portable.sh          build them
 #     scripts/portable.sh check    build their commit again in another folder, and compare with the sums
@@ -13,6 +13,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 CARGO=${CARGO:-cargo}
 TARGETS=(x86_64-unknown-linux-musl aarch64-unknown-linux-musl)
+# As Debian calls their machines.
+declare -A DEBIAN=([x86_64-unknown-linux-musl]=amd64 [aarch64-unknown-linux-musl]=arm64)
 PROFILE=${PROFILE:-dist}
 SUMS=$PWD/dist/SHA256SUMS
 
@@ -33,8 +35,11 @@ programs() {
   done
   $CARGO build --profile "$PROFILE" --locked -p kneepoint-cli --bin knee --target-dir target/portable "${options[@]}" \
     --config "$(rustflags "${REMAP[@]}")" --config "profile.$PROFILE.debug=false" --config "profile.$PROFILE.strip=true"
+  share "target/portable/$(uname -m)-unknown-linux-musl/$PROFILE/knee"
   for target in "${TARGETS[@]}"; do
     package "$target" "target/portable/$target/$PROFILE/knee"
+    debian "${DEBIAN[$target]}" "target/portable/$target/$PROFILE/knee"
+    bill "$target"
   done
 }
 
@@ -47,10 +52,11 @@ build() {
   local from
   # Before the build: it takes long, and the folder may go on meanwhile.
   from=$(commit)
-  rm -f dist/knee-*-musl.tar.gz dist/*.whl "$SUMS"
+  rm -f dist/knee-*-musl.tar.gz dist/*.deb dist/*.cdx.json dist/*.whl "$SUMS"
   programs
   scripts/python.sh wheel
-  (cd dist && { echo "# $from" && sha256sum -- *-musl.tar.gz *.whl; } > "$SUMS")
+  shopt -s nullglob
+  (cd dist && { echo "# $from" && sha256sum -- *-musl.tar.gz *.deb *.cdx.json *.whl; } > "$SUMS")
   echo "dist/SHA256SUMS"
 }
 

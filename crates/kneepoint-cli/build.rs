@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Tells the binary which revision it is built from, and which experiments it carries.
+//! Tells the binary which revision it is built from, with which features and for what, and which experiments it carries.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs, io};
+
+/// The features of `Cargo.toml`.
+const FEATURES: [&str; 2] = ["bpf", "quic"];
 
 fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed=build.rs");
@@ -17,6 +20,11 @@ fn main() -> io::Result<()> {
     }
     let revision = git(&["rev-parse", "--short=12", "HEAD"]).unwrap_or_else(|| "unknown".to_string());
     println!("cargo::rustc-env=KNEE_REVISION={revision}");
+    let on = |name: &&str| env::var_os(format!("CARGO_FEATURE_{}", name.to_uppercase())).is_some();
+    let features: Vec<&str> = FEATURES.iter().copied().filter(|name| on(name)).collect();
+    let features = if features.is_empty() { "none".to_string() } else { features.join(", ") };
+    println!("cargo::rustc-env=KNEE_FEATURES={features}");
+    println!("cargo::rustc-env=KNEE_TARGET={}", env::var("TARGET").unwrap_or_default());
     embed_experiments()
 }
 

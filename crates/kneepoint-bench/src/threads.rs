@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn results_are_in_order_whoever_makes_them() {
+    fn results_are_in_order_with_any_threads() {
         let items: Vec<u64> = (0..1000).collect();
         let session = crate::program::session();
         assert_eq!(

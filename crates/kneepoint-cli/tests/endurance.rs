@@ -165,7 +165,7 @@ fn kill_emulation(_: &str, cycle: usize) {
     }
 }
 
-/// Kills whoever attaches a queue to a device.
+/// Kills a process that attaches a queue to a device.
 fn kill_attacher(_: &str, cycle: usize) {
     let tc = |words: &[&str]| {
         let output = Command::new("tc").args(words).output().expect("tc starts");
@@ -384,7 +384,7 @@ fn every_one_of_many_flows_gets_data_and_reports() {
     let began = Instant::now();
     let (log, _) = complaints(0);
     run(&["kernel", "load", "pert"]).expect("it loads");
-    // A SYN that the crowd's slow starts push out of the queue is sent again after one second, two and four more.
+    // A SYN that the crowd's slow starts push out of the queue is retransmitted after one second, two and four more.
     let seconds = 6 + count / 20;
     let scenario = format!(
         "[run]\nduration = '{seconds}s'\nsample = '100ms'\n[tcp]\npreset = 'linux'\n[topology]\nkind = 'dumbbell'\nrate = '100mbit'\nrtt = '20ms'\n\

@@ -47,7 +47,7 @@ struct Shared {
     /// Least round-trip time of the whole run.
     rtt_min: f64,
     rtt_last: f64,
-    /// Packets sent, sent again and delivered so far.
+    /// Packets sent, retransmitted and delivered so far.
     totals: [u64; 3],
     in_flight: u32,
 }

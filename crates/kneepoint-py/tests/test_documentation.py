@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The examples of docs/python.md run, and `help` shows what its pages promise."""
+"""The examples of the pages on Python run, and `help` shows what its pages promise."""
 
 import contextlib
 import io
@@ -14,11 +14,18 @@ import kneepoint as knee
 import kneepoint.algorithms
 from kneepoint.algorithms import Cue, Request
 
-PAGE = Path(__file__).parents[3] / "docs" / "python.md"
-EXAMPLES = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+DOCS = Path(__file__).parents[3] / "docs"
+# What the examples of a page leave behind, and how many of them are tested elsewhere, because they need a cluster.
+PAGES = [
+    ("python.md", {"Gentle", "Cap", "Pings", "scenario", "env"}, 1),
+    ("tutorials/notebook.md", {"result", "rows", "scenario", "study", "Gentle", "drawn"}, 0),
+]
 
 
-def test_the_examples_of_the_page_run_in_their_order(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("page", "left", "elsewhere"), PAGES)
+def test_the_examples_of_the_page_run_in_their_order(
+    page: str, left: set[str], elsewhere: int, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("gymnasium")
     pytest.importorskip("polars")
     # Shorter than on the page.
@@ -30,13 +37,14 @@ def test_the_examples_of_the_page_run_in_their_order(here: Path, monkeypatch: py
 
         monkeypatch.setattr(knee, name, shortened)
     names: dict[str, Any] = {"__name__": "page"}
-    # Those on a cluster are tested elsewhere.
-    alone = [text for text in EXAMPLES if 'on="ray' not in text]
+    text_of_page = (DOCS / page).read_text(encoding="utf-8")
+    examples = re.findall(r"^```python\n(.*?)^```$", text_of_page, re.MULTILINE | re.DOTALL)
+    alone = [text for text in examples if 'on="ray' not in text]
     for place, text in enumerate(alone):
         with contextlib.redirect_stdout(io.StringIO()):
-            exec(compile(text, f"docs/python.md, example {place + 1}", "exec"), names)
-    assert len(alone) == len(EXAMPLES) - 1 >= 5
-    assert {"Gentle", "Cap", "Pings", "scenario", "env"} <= set(names)
+            exec(compile(text, f"docs/{page}, example {place + 1}", "exec"), names)
+    assert len(alone) == len(examples) - elsewhere >= 5
+    assert left <= set(names)
 
 
 def test_help_has_a_sentence_on_each_field_of_a_signal() -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Kept runs are read only as they were kept, whoever brings them."""
+"""Kept runs are read only as they were kept, from any source."""
 
 import json
 import os

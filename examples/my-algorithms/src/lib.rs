@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Algorithms of a crate of their own: a controller, a queue discipline and a source of traffic, each in one file.
 //!
-//! The files are written like those of the laboratory. [`known`] gives them the names by which scenarios and schemes choose them.
+//! The files are written like the laboratory's own. [`known`] gives them the names by which scenarios and schemes choose them.
 
 pub mod budget;
 pub mod poisson;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Algorithms of another crate in scenarios: chosen by name, set, swept, refused, and run like those of the laboratory.
+//! Algorithms of another crate in scenarios: chosen by name, set, swept, refused, and run like the laboratory's own.
 
 use kneepoint::measure::Meter;
 use kneepoint::run::run;

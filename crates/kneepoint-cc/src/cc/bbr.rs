@@ -15,7 +15,7 @@
 //!                                               0.75 until B T + 3 in flight at the latest after T
 //! ProbeRTT  1                            1      W <= 4 for 200 ms and a round; entered after 10 s without
 //!                                               an RTT as small as T
-//! loss:     for a round W = in flight + packets arrived, then W falls by what is sent again;
+//! loss:     for a round W = in flight + packets arrived, then W falls by the packets retransmitted;
 //!           when repaired W is as before
 //! timeout:  W = 1;  when repaired W is as before
 //! ```
@@ -24,7 +24,7 @@
 //! all but the second.
 //!
 //! Readings: the allowance of three send quanta is three packets, for hosts here send one at a time; packets lost
-//! are counted when they are sent again; before the first RTT the rate is that of a path of 1 ms (§4.2.1), the
+//! are counted when they are retransmitted; before the first RTT the rate is that of a path of 1 ms (§4.2.1), the
 //! first RTT corrects it (as Linux does).
 //! Departures: the pace after an idle time is what it was (§4.3.4.4 begins with gain 1), as no host reports
 //! sending. Without selective acknowledgements B is less certain.

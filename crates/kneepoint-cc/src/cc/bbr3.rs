@@ -35,7 +35,7 @@
 //! `W` window, `I` bounds of the packets in flight; `B` packets/s; `p`, `c` gains.
 //!
 //! Readings: hosts here send single packets, so the offload budget is no more than the least window, and lost
-//! ranges are counted as packets; packets lost are counted when they are sent again; before the first RTT the
+//! ranges are counted as packets; packets lost are counted when they are retransmitted; before the first RTT the
 //! rate is that of a path of 1 ms, the first RTT corrects it; the echo of a mark counts as losses above the
 //! threshold (§3.7: a mark must be treated as congestion, the draft does not say how); Drain obeys I_hi as the
 //! table of §5.6.1 has it, not as the pseudocode.

@@ -4,7 +4,7 @@
 //! D. A. Hayes, G. Armitage, "Revisiting TCP Congestion Control Using Delay Gradients", IFIP Networking 2011, §3; details as in the authors' FreeBSD module.
 //!
 //! ```text
-//! once per round trip:  gmin, gmax = the round's least and greatest RTT, less those of the round before
+//! once per round trip:  gmin, gmax = the round's least and greatest RTT, less the last round's
 //!                       means of the last a of each; in slow start, g is of this round alone
 //!                       g = gmin where that is above zero, else gmax
 //!   with probability 1 - exp(-g / G):  s <- max(s, W);  W <- β W,  S = W;     G = 3 ms, a = 8, β = 0.7

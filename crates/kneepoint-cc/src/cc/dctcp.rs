@@ -29,7 +29,7 @@
 //! slow start's overshoot); a mark takes its part of W, whether or not W was full; no acknowledgement that echoes
 //! a mark grows the window, although the paper's flow grows by one packet in that round trip too (RFC 3168 §6.1.2); the
 //! window never falls below two packets.
-//! Departures: a sender whose packets are not acknowledged for long keeps its alpha; packets sent again cannot carry
+//! Departures: a sender whose packets are not acknowledged for long keeps its alpha; retransmissions cannot carry
 //! marks (RFC 3168 §6.1.5), where RFC 8257 §3.1 lets all packets carry them.
 
 use alloc::vec::Vec;

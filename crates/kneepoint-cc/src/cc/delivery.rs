@@ -50,7 +50,7 @@ pub struct Sample {
     /// Packets that arrived since the acknowledgement before; at least one, where one was acknowledged in order: after
     /// a timeout the sender hears of packets a second time.
     pub newly: f64,
-    /// Packets sent again since then: those lost, as soon as the host repairs them.
+    /// Packets retransmitted since then: lost ones, as soon as the host repairs them.
     pub lost: f64,
     /// Packets that had arrived when the packet answered was sent, where that is known.
     pub prior: Option<u64>,
@@ -58,7 +58,7 @@ pub struct Sample {
     pub sent_among: f64,
     /// Packets that arrived since then.
     pub delivered: f64,
-    /// Packets sent again since then.
+    /// Packets retransmitted since then.
     pub lost_since: f64,
 }
 
@@ -247,7 +247,7 @@ pub(crate) mod tests {
                 self.step();
             }
         }
-        /// So many packets are found lost, and sent again at once.
+        /// So many packets are found lost, and retransmitted at once.
         pub fn lose(&mut self, packets: u64) {
             let (flight, una, next) = (self.in_flight(), self.delivered, self.next);
             self.resent += packets;

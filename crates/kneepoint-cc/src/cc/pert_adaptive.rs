@@ -25,7 +25,7 @@
 //! response now, `early_responses` and `probes` so far, and the delays that q is made of.
 //!
 //! Readings, each a parameter where an experiment could want the other:
-//! * Sizes of steps and the first α are not in the thesis. Steps of 0.5, 0.1 and 0.9 are those of a port of the authors' code to ns-3, α = 1 is the
+//! * Sizes of steps and the first α are not in the thesis. Steps of 0.5, 0.1 and 0.9 are from a port of the authors' code to ns-3, α = 1 is the
 //!   thesis's "default of 1"; the port starts at 32.
 //! * The port lets a step act as in safe mode unless the mode held for a window of acknowledgements (`hold`); the thesis has no such rule.
 //! * Compete mode begins at 0.5 qm, and has all of its target at 0.65 qm. The video paper (Wang, Reddy 2011) has one threshold, 0.65 qm:

@@ -24,8 +24,8 @@
 //! 0.04 that a round trip of 5 ms adds to every mark.
 //! The draft's own text was not at hand: what is here was read from that implementation and from others that cite the
 //! draft's sections, and the numbers of sections are theirs.
-//! Departures: marks are echoed one by one (RFC 8257 §3.2) instead of counted by the receiver (AccECN), and a packet
-//! sent again cannot carry one. Left out: windows below two packets, bursts of up to 250 µs for segmentation offload,
+//! Departures: marks are echoed one by one (RFC 8257 §3.2) instead of counted by the receiver (AccECN), and a retransmission
+//! cannot carry one. Left out: windows below two packets, bursts of up to 250 µs for segmentation offload,
 //! the loss's credit for a mark of the same round trip, undoing a reduction when a loss proves to be reordering,
 //! detection of queues that treat ECT(1) as ECT(0), and CUBIC's growth after a loss.
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! RATCP: TCP that is told its fair rate, and never has more outstanding than that rate needs.
+//! RATCP: TCP that knows its fair rate, and never has more outstanding than that rate needs.
 //!
 //! A. Karnik, A. Kumar, "Performance of TCP Congestion Control With Explicit Rate Feedback", IEEE/ACM ToN 13(1) 2005, §II.
 //!

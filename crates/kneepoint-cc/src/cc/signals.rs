@@ -17,7 +17,7 @@ pub struct Ack {
     pub acked: u32,
     /// Packets known so far to have arrived, in order or not. Packets that the sender forgets at a timeout stay counted.
     pub delivered: u64,
-    /// Packets sent again so far.
+    /// Packets retransmitted so far.
     pub resent: u64,
     /// Packets that this acknowledgement says arrived marked: for [`Marks`](super::Marks) that are echoed one by one, else zero.
     pub marked: u32,

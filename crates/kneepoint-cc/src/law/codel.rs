@@ -12,7 +12,7 @@
 //!
 //! `q` queueing delay, `target interval`: time. The signal of [`Law`] is `q` in seconds.
 //!
-//! Reading: instants that pass between two samples are one; a queue takes each of them ([`each_due`](CoDel::each_due)).
+//! Reading: instants that pass between two samples are one; a queue takes each of them (`CoDel::each_due`).
 
 use super::Law;
 use crate::units::{Span, Time};

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `knee man`: manual pages, one for `knee` and one for each verb and its verbs.
 
+mod markdown;
+
 use std::path::PathBuf;
 
 use clap::builder::{Resettable, StyledStr};
@@ -21,6 +23,9 @@ pub struct Arguments {
     /// Write every page as a file into this directory; without it, print the page of `knee`
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Print all verbs and options as one page in Markdown
+    #[arg(long, conflicts_with = "out")]
+    markdown: bool,
 }
 
 pub const VERB: Verb<Arguments> = Verb { act, answer: None };
@@ -30,7 +35,8 @@ fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Fa
     let mut knee = Knee::command().disable_help_subcommand(true);
     knee.build();
     let Some(directory) = &arguments.out else {
-        let (name, text) = page(&knee)?;
+        let (name, text) =
+            if arguments.markdown { ("knee.md".to_string(), markdown::page(&knee)) } else { page(&knee)? };
         return match as_json {
             true => session.print_json(&json!({"directory": null, "pages": [name], "text": text})),
             false => session.print(text),

@@ -107,7 +107,15 @@ Exit status:
 Tables are as wide as the terminal, or as COLUMNS says, and have 80 columns elsewhere.
 With --json a failure is one object on standard error; docs/output.md has every key.";
 
-const LONG_VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("KNEE_REVISION"), ")");
+const LONG_VERSION: &str = concat!(
+    env!("CARGO_PKG_VERSION"),
+    " (",
+    env!("KNEE_REVISION"),
+    ")\nfeatures: ",
+    env!("KNEE_FEATURES"),
+    "\ntarget: ",
+    env!("KNEE_TARGET")
+);
 
 /// A congestion-control laboratory: compare, design and run algorithms that keep a network at its knee.
 #[derive(Parser)]

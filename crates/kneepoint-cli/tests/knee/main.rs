@@ -3,6 +3,7 @@
 
 #[cfg(target_os = "linux")]
 mod abreast;
+mod book;
 mod browsing;
 mod budgeting;
 #[cfg(target_os = "linux")]
@@ -30,7 +31,6 @@ mod naming;
 mod paths;
 mod plotting;
 mod predicting;
-mod recipes;
 mod refusing;
 mod renewing;
 #[cfg(target_os = "linux")]

@@ -110,7 +110,7 @@ fn what_is_kept_is_not_run_again_and_what_is_lost_is() {
     let runs = directory.path().join("out/runs");
     let kept = names(&runs);
     assert_eq!(kept.len(), 2 * 3);
-    // Whoever reads what was kept sees what was written there.
+    // A reader of the kept run sees the numbers that were written there.
     let one = runs.join(&kept[0]);
     keep_otherwise(&one, "\"utilization\":0.", "\"utilization\":7.");
     assert_ne!(json(&reproduce())["claims"][0]["ours"], first["claims"][0]["ours"]);

@@ -97,7 +97,7 @@ pub struct Carried {
     /// Frames that a host's device had no room for.
     pub refused: u64,
     /// How long the near and the far host took to receive their frames. The kernel does that while the frame is written: TCP takes
-    /// it in, the congestion control hears of it, and what it lets go is sent as far as the device.
+    /// it in, the congestion control receives it, and the segments that it permits are sent as far as the device.
     pub receiving: [Span; 2],
     /// The end, by the emulator's clock.
     pub ended: Time,

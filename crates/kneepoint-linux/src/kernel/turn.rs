@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_waits_hears_for_whom_and_not_for_ever() {
+    fn a_waiting_process_names_the_holder_and_gives_up_in_time() {
         let place = Place::new("wait");
         let lock = place.0.join(LOCK);
         let held = take_at(&lock, PATIENCE).expect("a turn");

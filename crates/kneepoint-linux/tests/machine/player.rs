@@ -68,7 +68,7 @@ fn a_lost_segment_is_sent_again_a_round_trip_later_and_everything_is_acknowledge
         let mut again = sent.iter().filter(|(_, segment)| segment.seq == 3 * MSS + 1);
         let &(at, _) = again.next_back().unwrap();
         let after = at.saturating_sub(Span::from_millis(50));
-        assert!(after >= RTT && after < RTT + Span::from_millis(25), "sent again after {after}");
+        assert!(after >= RTT && after < RTT + Span::from_millis(25), "retransmitted after {after}");
         let acked = one.records.iter().filter_map(|record| match &record.what {
             What::Inbound(segment) => Some(segment.ack),
             _ => None,

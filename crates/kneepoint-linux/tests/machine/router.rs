@@ -199,7 +199,7 @@ fn senders_that_understand_marks_are_marked_and_others_lose_packets() {
     kernel::attach_queue(&router, "pi", &set(&marking), false).unwrap();
     let Judged { status, .. } = judged(&row, V4);
     assert!(status.marked > 20, "{status:?}");
-    // A SYN and what is sent again understand none.
+    // SYNs and retransmissions understand none.
     assert!(status.dropped == status.unmarkable && status.dropped * 10 < status.marked, "{status:?}");
 
     for host in ["s", "d"] {

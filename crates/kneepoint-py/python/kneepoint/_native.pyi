@@ -129,7 +129,7 @@ class Ack:
     delivered: int
     """Packets known so far to have arrived, in order or not."""
     resent: int
-    """Packets sent again so far."""
+    """Packets retransmitted so far."""
     marked: int
     """Packets that this acknowledgement says arrived marked, for `marks` that are echoed one by one."""
     credit: float

@@ -46,7 +46,7 @@ struct Ack {
     acked: u32,
     /// Packets known so far to have arrived, in order or not.
     delivered: u64,
-    /// Packets sent again so far.
+    /// Packets retransmitted so far.
     resent: u64,
     /// Packets that this acknowledgement says arrived marked, for `marks` that are echoed one by one.
     marked: u32,

@@ -21,7 +21,7 @@
 //!
 //! Departures: a brake is a CE mark, and whatever is not marked accelerates. The paper redefines ECT(1) and ECT(0)
 //! as accelerate and brake and leaves CE to other routers, and its receivers echo by the NS bit; so here a queue that marks is
-//! another brake, and a sender of classic ECN at this router is told of congestion by about every other packet. The paper's
+//! another brake, and a sender of classic ECN at this router sees a mark on about every other packet. The paper's
 //! two queues, which isolate such senders, are left out.
 
 use std::collections::VecDeque;

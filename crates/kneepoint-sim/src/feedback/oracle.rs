@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Oracle: each sender is told its exact max-min fair rate, out of band and one round trip late.
+//! Oracle: each sender knows its exact max-min fair rate, out of band and one round trip late.
 //!
 //! A. Karnik, A. Kumar, "Performance of TCP Congestion Control With Explicit Rate Feedback", IEEE/ACM ToN 13(1) 2005,
 //! §III eq. (1) and §IV. D. Bertsekas, R. Gallager, "Data Networks", 2nd ed. 1992, §6.5.2 (max-min fairness).
@@ -12,7 +12,7 @@
 //! anything to send. With several links of this feedback, rates are max-min fair among them; links without it limit nobody.
 //!
 //! Readings: the paper gives its sender "the exact rate feedback with appropriate delay" by a system call and computes the
-//! window at every acknowledgement; here the sender looks the rate up at every acknowledgement. A sender hears nothing while
+//! window at every acknowledgement; here the sender looks the rate up at every acknowledgement. A sender learns nothing while
 //! no acknowledgement arrives. Flows whose controllers use no rate count like all others.
 
 use super::{Feedback, OutOfBand};

@@ -45,7 +45,7 @@ pub struct Series {
     active: Vec<u32>,
     /// Timers of each group that expired since the last sample.
     timeouts: Vec<u32>,
-    /// Segments that the senders of each group sent again since then; none of a group without senders.
+    /// Segments that the senders of each group retransmitted since then; none of a group without senders.
     resent: Vec<Option<u64>>,
     /// The numbers averaged over each group: round-trip times, and the state of controllers.
     states: Vec<Vec<&'static str>>,

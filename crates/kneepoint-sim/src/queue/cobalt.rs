@@ -19,7 +19,7 @@
 //!
 //! Readings: overdue drops follow one another; instants that are still overdue when a packet leaves, marked or not,
 //! lapse, as in Linux. BLUE's drops ignore ECN. A full buffer refuses the arrival; `cake` drops the first packet of its longest
-//! queue. The bounds of target and interval are those of CAKE, for one queue as for many.
+//! queue. The bounds of target and interval are CAKE's, for one queue as for many.
 
 use super::{Arrival, Decision, Departure, Discipline, Facts};
 use crate::packet::Flags;

@@ -86,7 +86,7 @@ impl<S: Clone> Flows<S> {
         &mut self.queues[place]
     }
 
-    /// What waits in a flow's queue, and the queue's state.
+    /// The backlog of a flow's queue, and the queue's state.
     #[inline]
     pub fn of(&mut self, flow: u32) -> (Backlog, &mut S) {
         let queue = self.queue(flow);

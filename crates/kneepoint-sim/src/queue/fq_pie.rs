@@ -4,7 +4,7 @@
 //! G. Ramakrishnan, M. Bhasi, V. Saicharan, L. Monis, S. D. Patil, M. P. Tahiliani, "FQ-PIE Queue Discipline in the Linux Kernel: Design, Implementation and Challenges", LCN Symposium 2019; Linux (`sch_fq_pie`).
 //!
 //! ```text
-//! arrival: dropped or marked with its queue's probability, as in `pie`; backlog and delay are those of its queue
+//! arrival: dropped or marked with its queue's probability, as in `pie`; backlog and delay are its queue's
 //! arrival for an idle queue:  deficit = quantum, the queue joins the new ones
 //! next: as in `drr`
 //! every interval: the probability of each queue is computed
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn an_arrival_without_room_is_dropped_whoever_holds_most() {
+    fn an_arrival_without_room_is_dropped_even_where_another_flow_holds_most() {
         let mut bench = fq_pie(Limit::Packets(4));
         (0..4).for_each(|_| bench.arrive(0, 1000));
         bench.arrive(1, 1000);

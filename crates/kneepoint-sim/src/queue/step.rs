@@ -13,11 +13,11 @@
 //! Readings: nothing is averaged and nothing is random. A delay is held against the time that the backlog will take,
 //! so the packets marked on arrival are those that an observer at the head of the queue would see wait longer than d.
 //! A link so slow that one packet takes longer than d marks from the second packet on (RFC 9332 Appendix A.1).
-//! Packets that the step does not concern pass until the buffer is full: those of senders that do not understand
-//! marks and, with `scalable_only`, those of senders that answer marks as losses, ECT(0), for whom a step so shallow
+//! Packets that the step does not concern pass until the buffer is full: packets of senders that do not understand
+//! marks and, with `scalable_only`, packets of senders that answer marks as losses, ECT(0), for whom a step so shallow
 //! is not meant (RFC 9331 §5.1).
-//! Departure: RFC 9332 gives such packets a queue of their own, whose marks are coupled to those of the step (DualPI2).
-//! A link has one queue here: whoever fills it delays everybody. This is the step alone, not DualPI2.
+//! Departure: RFC 9332 gives such packets a queue of their own, whose marks are coupled to the step's (DualPI2).
+//! A link has one queue here: a flow that fills it delays every other. This is the step alone, not DualPI2.
 
 use super::{Arrival, Backlog, Decision, Discipline, Facts};
 use crate::packet::Flags;

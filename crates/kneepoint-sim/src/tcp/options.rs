@@ -148,11 +148,11 @@ crate::settings! {
         adaptive_ack: bool = false;
         /// Who paces a controller without a pace of its own: nobody, or the host as Linux does under `fq`.
         pacing: Pacing = Pacing::Own;
-        /// How much of its rate a paced sender lets go together, two packets at least; 0 for one at a time.
+        /// How much of its rate a paced sender sends together, two packets at least; 0 for one at a time.
         burst: Span = Span::ZERO, Span::ZERO..=Span::from_millis(100);
         /// Answer congestion marks (RFC 3168); without marking queues it changes nothing.
         ecn: bool = true;
-        /// A SYN that is sent again asks for no ECN (RFC 3168 §6.1.1.1; Linux `tcp_ecn_fallback`): marking queues drop a SYN, which carries
+        /// A retransmitted SYN asks for no ECN (RFC 3168 §6.1.1.1; Linux `tcp_ecn_fallback`): marking queues drop a SYN, which carries
         /// no codepoint.
         ecn_fallback: bool = false;
         /// Open each connection with a SYN, which costs a round trip.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Proportional rate reduction: how much a sender lets go for each acknowledgement while its window shrinks.
+//! Proportional rate reduction: how much a sender sends for each acknowledgement while its window shrinks.
 //!
 //! RFC 9937 §6, and RFC 6937 §3 with its slow-start reduction bound.
 //!
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
     use crate::rng::Rng;
 
-    /// One acknowledgement at a time, each for one packet, and everything sent that the window lets go; how many at each.
+    /// One acknowledgement at a time, each for one packet, and everything sent that the window permits; how many at each.
     fn sends(rule: Reduction, flight: u32, lost: u32, target: f64, acks: usize) -> Vec<u32> {
         let mut prr = Prr::begin(rule, flight, 0, 0);
         let mut pipe = flight - lost;

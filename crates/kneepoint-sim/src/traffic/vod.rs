@@ -13,7 +13,7 @@
 //! ```
 //!
 //! One connection stays open (HTTP/1.1). A request reaches the server with the acknowledgement of what arrived before. Frame
-//! sizes are those of one encoding; they repeat, and every rung of the ladder varies as they do. What a player did is told with each segment,
+//! sizes belong to one encoding; they repeat, and every rung of the ladder varies as they do. A player's actions are reported with each segment,
 //! and while none comes about once in the length of one, a second late; so a run's end cuts off about that.
 
 mod segments;

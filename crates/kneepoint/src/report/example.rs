@@ -192,7 +192,7 @@ fn series(level: f64, place: u64) -> Table {
             (started * level * (0.55 + 0.9 * saw(7.0 + place as f64, 0.0) + 0.08 * noise(step)))
                 .clamp(0.0, 1125.0),
             started * 1.5e8 * (1.0 - 0.01 * noise(step + 3).abs()),
-            // The first scheme drops, all others mark, and nothing is sent again.
+            // The first scheme drops, all others mark, and nothing is retransmitted.
             if place == 0 && step % 140 == 139 { 30.0 } else { 0.0 },
             if place > 0 { libm::floor(8.0 * noise(step + 5).max(0.0)) } else { 0.0 },
             1.45e8 * (1.0 + 0.02 * noise(step + 7)),

@@ -23,6 +23,7 @@ mod markov;
 mod marks;
 mod measure;
 mod moderns;
+mod pages;
 mod pcapng;
 mod prediction;
 mod queueing;

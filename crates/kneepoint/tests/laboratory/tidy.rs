@@ -4,6 +4,7 @@
 
 mod circles;
 mod names;
+mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -29,20 +30,6 @@ const BANNED: [&str; 13] = [
     "std::thread",
     "std::net",
     "std::process",
-];
-
-/// Phrases that read as translated, and the plain term.
-const PHRASES: [(&str, &str); 10] = [
-    ("by who ", "name the noun"),
-    ("for who ", "name the noun"),
-    ("what is no ", "invalid …"),
-    ("who got what", "throughput shares"),
-    ("stretch of time", "interval"),
-    ("stretches of", "intervals"),
-    ("unit and all", "with its unit"),
-    ("comes by", "arrives"),
-    ("come to rest", "reach equilibrium"),
-    ("/ What waits", "the queue, the backlog"),
 ];
 
 /// Folders with a registry.
@@ -393,43 +380,6 @@ fn the_core_has_no_clock_no_entropy_and_no_io() {
         for (number, line) in source.code() {
             for banned in BANNED.iter().filter(|banned| line.contains(**banned)) {
                 faults.push(format!("{}:{number}: {banned}", source.path));
-            }
-        }
-    }
-    report(faults);
-}
-
-#[test]
-fn the_prose_avoids_phrases_that_read_as_translated() {
-    let mut faults = Vec::new();
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let pages = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/adaptive-pert.md"].map(|page| {
-        Source { path: page.to_string(), text: std::fs::read_to_string(root.join(page)).expect("a page") }
-    });
-    let sources = [
-        "kneepoint-cc",
-        "kneepoint-sim",
-        "kneepoint",
-        "kneepoint-bench",
-        "kneepoint-cli",
-        "kneepoint-web",
-        "torture",
-        "xtask",
-    ]
-    .into_iter()
-    .flat_map(|part| {
-        let located = move |source: Source| Source { path: format!("{part}/{}", source.path), ..source };
-        sources_of(&format!("../{part}")).into_iter().map(located)
-    });
-    let checked = |source: &Source| !source.path.ends_with("laboratory/tidy.rs");
-    for source in sources.chain(pages).filter(checked) {
-        for (number, line) in source.text.lines().enumerate() {
-            let line = line.to_lowercase();
-            for (phrase, rather) in PHRASES.iter().filter(|(phrase, _)| line.contains(phrase)) {
-                faults.push(format!("{}:{}: `{phrase}`: rather {rather}", source.path, number + 1));
-            }
-            if line.trim_start().starts_with("//") && line.contains("not a number") {
-                faults.push(format!("{}:{}: `not a number`: rather NaN", source.path, number + 1));
             }
         }
     }

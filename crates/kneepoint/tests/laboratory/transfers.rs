@@ -265,7 +265,7 @@ fn a_stopped_transfer_ends_when_what_it_sent_is_acknowledged() {
 fn a_stop_after_everything_was_sent_changes_nothing() {
     let controller = cc::Config::named("reno").expect("a registered name");
     let options = Options { initial_window: 10.0, ..Options::default() };
-    // The last segment, which is shorter, is lost and sent again after the stop.
+    // The last segment, which is shorter, is lost and retransmitted after the stop.
     let mut transfer = Transfer::of(&options, &controller, Bytes(4_300), |way, nth, packet| {
         lose_if(way == Way::Data && nth == 4 && !packet.flags.has(Flags::RETRANSMITTED))
     });

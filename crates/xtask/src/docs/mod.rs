@@ -5,11 +5,12 @@ mod algorithms;
 mod gates;
 mod output;
 mod response_functions;
+mod scenario;
 
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use kneepoint::scenario;
+use kneepoint::scenario::{example, schema};
 
 /// Whether to write the generated files.
 #[derive(Args)]
@@ -23,15 +24,16 @@ pub struct Arguments {
 type Generated = (&'static str, String);
 
 fn generate() -> Vec<Generated> {
-    let schema = serde_json::to_string_pretty(&scenario::schema()).unwrap_or_default() + "\n";
+    let text = serde_json::to_string_pretty(&schema()).unwrap_or_default() + "\n";
     vec![
         ("algorithms.md", algorithms::page()),
         ("bbr-draft.md", gates::bbr_draft()),
         ("output.md", output::page()),
         ("response-functions.md", response_functions::page()),
         ("rfc9743.md", gates::rfc9743()),
-        ("scenario.schema.json", schema),
-        ("scenario.example.toml", scenario::example()),
+        ("scenario.schema.json", text),
+        ("scenario.example.toml", example()),
+        ("reference/scenario.md", scenario::page()),
     ]
 }
 

@@ -40,7 +40,7 @@ pub struct Figures {
     pub jain: f64,
     /// Share of the bytes that transfers of the first controller have, after the start-up.
     pub share: f64,
-    /// Packets sent again.
+    /// Packets retransmitted.
     pub retransmissions: f64,
 }
 

@@ -17,7 +17,7 @@ pub struct Packets {
     /// How many transfers there are; hosts of a kernel send a few packets of no transfer, too.
     transfers: u32,
     pub passed: Vec<Passed>,
-    /// Packets sent again.
+    /// Packets retransmitted.
     again: u32,
     /// The windows that flows had: time, flow, packets.
     pub windows: Vec<(Time, u32, f64)>,

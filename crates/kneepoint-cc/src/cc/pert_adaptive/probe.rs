@@ -17,7 +17,7 @@
 //! once, and no clock tells them when. But all see one queue. Where it falls, because TCP has left or because some gave
 //! way, is the same instant for all of them; and those who give way there make it fall further, until all have seen it.
 //! So waits are not randomised: chance would take apart what must come together. Standing still, not giving way, is
-//! what tells: between windows that do not grow the queue stays as it is, and whoever fills it is a stranger. A
+//! what tells: between windows that do not grow the queue stays as it is, and a flow that fills it is a stranger. A
 //! stranger gains what was given way, at most half a window for k round trips in N'.
 //!
 //! Limits: strangers that are too few to fill half of the queue in k round trips pass for nobody, and gain until

@@ -14,7 +14,7 @@
 //! packets/s. What PERT does with `p`, and every parameter that has no equation here, is as in `pert`.
 //!
 //! The paper's §6.1 multiplies a = 1.822e-5 and b = 1.816e-5, the router's, by the capacity, because q packets of queue
-//! are q / C of delay. The defaults are those of its link: 150 Mbit/s in packets of 1000 bytes, C = 18750, gives
+//! are q / C of delay. The defaults are for its link: 150 Mbit/s in packets of 1000 bytes, C = 18750, gives
 //! gamma = 0.341625 and beta = 0.3405. They are not computed from the network: an end host does not know C.
 //!
 //! Two equations are misprinted:

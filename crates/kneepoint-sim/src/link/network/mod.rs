@@ -72,7 +72,7 @@ impl Links {
 
 /// The entities of a network: transmissions end before packets arrive, and both before disciplines tick.
 ///
-/// At one instant a queue first lets go, then takes in: a link that computes departures does it in that order.
+/// At one instant a queue first releases a packet, then accepts one: a link that computes departures does it in that order.
 impl Links {
     /// How many entities a network of this many links has.
     pub fn entities(links: usize) -> usize {

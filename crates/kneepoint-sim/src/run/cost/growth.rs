@@ -48,7 +48,7 @@ impl Growth {
 }
 
 /// Whether the retransmission timer expires before the first acknowledgement, and the sender does not take that back. A handshake
-/// measures the round trip before there is anything to send again.
+/// measures the round trip before there is anything to retransmit.
 fn timer_is_first(tcp: &Options, rtt: f64) -> bool {
     let timeout = tcp.rto_initial.min(tcp.rto_max).as_secs_f64();
     rtt > timeout && !tcp.handshake && tcp.recovery != Recovery::Rack

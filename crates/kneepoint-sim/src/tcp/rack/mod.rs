@@ -306,7 +306,7 @@ impl Rack {
             && (packet.seq != self.out.una() || late > host.rtt.timeout())
     }
 
-    /// Whether nothing is missing, sent again, counted as a duplicate or probed.
+    /// Whether nothing is missing, retransmitted, counted as a duplicate or probed.
     #[inline]
     fn is_calm(&self) -> bool {
         self.state == CongestionState::Open && self.out.is_plain() && self.probe.is_none()

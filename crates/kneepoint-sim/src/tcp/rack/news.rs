@@ -32,7 +32,7 @@ pub struct News {
     pub window: bool,
     /// A block names a segment for the first time.
     pub sacked: bool,
-    /// A segment that was outstanding when the episode began arrived and was never sent again.
+    /// A segment that was outstanding when the episode began arrived and was never retransmitted.
     pub original: bool,
     /// Segments arrived twice (D-SACK).
     pub twice: bool,
@@ -40,7 +40,7 @@ pub struct News {
     pub probe_twice: bool,
     /// It echoes a mark.
     pub echoed: bool,
-    /// A segment that was sent again is acknowledged.
+    /// A retransmitted segment is acknowledged.
     pub repeated: bool,
     /// The timer is to be set anew.
     pub timer: bool,

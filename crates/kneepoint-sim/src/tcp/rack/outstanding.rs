@@ -27,7 +27,7 @@ impl Fate {
     pub const RESENT: Fate = Fate(4);
     /// Transmitted more than once.
     pub const REPEATED: Fate = Fate(8);
-    /// Found lost by its time. It is judged again only after it is sent again, even if the loss is undone.
+    /// Found lost by its time. It is judged again only after it is retransmitted, even if the loss is undone.
     const JUDGED: Fate = Fate(16);
 
     /// Whether it has any of `other`.
@@ -118,7 +118,7 @@ impl Outstanding {
         self.sacked.len() + self.duplicates
     }
 
-    /// How many are lost, those sent again included.
+    /// How many are lost, retransmitted ones included.
     #[inline]
     pub fn lost(&self) -> u32 {
         self.lost
@@ -210,7 +210,7 @@ impl Outstanding {
         self.segments.push_back(Sent { at: now, fate: Fate::default() });
     }
 
-    /// A segment is sent again. A probe at the tail does not count as being on its way beside the original.
+    /// A segment is retransmitted. A probe at the tail does not count as being on its way beside the original.
     #[cold]
     pub fn resend(&mut self, seq: u32, now: Time, probe: bool) {
         let segment = self.at(seq);

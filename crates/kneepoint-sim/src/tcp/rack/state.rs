@@ -316,7 +316,7 @@ impl Rack {
     }
 
     /// A partial acknowledgement in Recovery: whether it answers an original while retransmissions are on their way, so that nothing
-    /// more is to be sent again.
+    /// more is to be retransmitted.
     fn try_undo_partial(&mut self, host: &mut Lent, packet: &Packet, before: u32) -> bool {
         if self.undo.marker.is_none() || !self.is_late(host, packet) {
             return false;
@@ -351,7 +351,7 @@ impl Rack {
             return Turn::Fresh;
         }
         if self.forward {
-            // §3 step 3b: something arrived that was never sent again.
+            // §3 step 3b: something arrived that was never retransmitted.
             if news.original && self.try_undo_loss(host, packet, true) {
                 return Turn::Fresh;
             }

@@ -6,7 +6,7 @@
 //! ```text
 //! D-SACK  every retransmission of the episode was reported as a duplicate             RFC 3708 §3
 //! Eifel   an acknowledgement of new data echoes a timestamp that is older than the first retransmission   RFC 4015 §3
-//! F-RTO   after a timeout something arrives that was never sent again                 RFC 5682 §3
+//! F-RTO   after a timeout something arrives that was never retransmitted              RFC 5682 §3
 //! ```
 //!
 //! An undone window is what it was, or what it is if that is more; so is the threshold. After a mark nothing is undone: it is
@@ -42,7 +42,7 @@ impl Undo {
         self.unreported = (resent > 0).then_some(resent);
     }
 
-    /// A segment was sent again.
+    /// A segment was retransmitted.
     pub fn resent(&mut self, now: Time) {
         self.first = self.first.or(Some(now));
         self.unreported = Some(self.unreported.unwrap_or(0) + 1);
@@ -62,7 +62,7 @@ impl Undo {
         self.marker.is_some() && self.unreported == Some(0)
     }
 
-    /// Whether an acknowledgement answers a segment that was sent before the first retransmission; where nothing was sent again,
+    /// Whether an acknowledgement answers a segment that was sent before the first retransmission; where nothing was retransmitted,
     /// any does.
     pub fn delayed(&self, packet: &Packet, timestamps: bool) -> bool {
         match self.first {

@@ -122,7 +122,7 @@ impl Subject {
         self.pump();
     }
 
-    /// The handshake is over, and the peer has room for `window` bytes; whoever opened the connection answers with an acknowledgement.
+    /// The handshake is over, and the peer has room for `window` bytes; the side that opened the connection answers with an acknowledgement.
     pub fn opened(&mut self, window: Option<u64>, answers: bool) {
         self.opening = false;
         let packet = Packet::ack(0, 0, 40, Flags::SYN, self.opened_at, [(0, 0); 3]);

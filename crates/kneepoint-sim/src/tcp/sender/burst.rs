@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Packets that a paced sender lets go together.
+//! Packets that a paced sender sends together.
 //!
 //! ```text
 //! burst = max(2, floor(rate · time)) packets, then a pause for all of them

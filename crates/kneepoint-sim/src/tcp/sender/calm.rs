@@ -16,7 +16,7 @@ use crate::units::Time;
 const NEWS: Flags = Flags::SYN.with(Flags::ECE).with(Flags::RATE).with(Flags::CHANGE);
 
 impl Sender {
-    /// Whether nothing is missing, sent again, counted as a duplicate or followed by time.
+    /// Whether nothing is missing, retransmitted, counted as a duplicate or followed by time.
     pub(super) fn is_calm(&self) -> bool {
         self.rack.is_none()
             && self.options.pacing == Pacing::Own

@@ -124,7 +124,7 @@ pub struct Sender {
     partial: bool,
     /// Segments known to have arrived, whatever was forgotten since.
     delivered: u32,
-    /// Segments sent again.
+    /// Segments retransmitted.
     resent: u32,
     /// An acknowledgement above it may bring news of marks.
     marked: u32,
@@ -364,7 +364,7 @@ impl Sender {
         Heard { acked, rtt, one_way: signal.one_way, repair, done, drained }
     }
 
-    /// The next segment that the window lets go.
+    /// The next segment that the window permits.
     #[inline]
     fn choose(&mut self) -> Option<u32> {
         if self.resend {

@@ -24,7 +24,7 @@ struct Piece {
     missing: bool,
     /// The segment in which they were first sent.
     original: usize,
-    /// How often they were sent again.
+    /// How often they were retransmitted.
     repeats: u32,
 }
 
@@ -33,7 +33,7 @@ struct Piece {
 struct Original {
     start: u64,
     end: u64,
-    /// How often at least a part of it was sent again.
+    /// How often at least a part of it was retransmitted.
     repeats: u32,
     /// How many of its transmissions were lost.
     lost: u32,

@@ -127,7 +127,7 @@ fn section(report: &Report, (rank, case): (usize, &Case)) -> Section {
 
 const PROCESSOR: &str = "Sending: user and kernel mode of the threads that write into sockets. Receiving: elapsed time of the near \
                          host's kernel for the frames it is handed: TCP takes them in, congestion control hears of \
-                         acknowledgements, and what that lets go is sent. Both per packet of data.";
+                         acknowledgements, and newly permitted segments are sent. Both per packet of data.";
 
 /// How many runs there were, and what became of them.
 fn runs(side: &str, case: &Case) -> String {
