@@ -10,13 +10,14 @@ use super::*;
 const RECIPES: &str = include_str!("../../../../docs/recipes.md");
 
 /// Why a block of commands is not run.
-const REASONS: [(&str, &str); 7] = [
+const REASONS: [(&str, &str); 8] = [
     ("long", "takes minutes"),
     ("root", "needs root, and is run by the recipes where there is root"),
     ("programs", "needs programs, files or machines that may not be there"),
     ("build", "compiles the sources"),
     ("release", "needs the files of a release"),
     ("repository", "needs a checkout as its working directory"),
+    ("status", "ends with a status of its own, and is run by a test of its own"),
     ("results", "reads what earlier commands of the reader have written"),
 ];
 
