@@ -808,6 +808,106 @@ def trace(
     out: The file to which the converted trace is written
     """
 
+class Gate:
+    """Test a controller by suites of cases from standards, as continuous integration does."""
+    def init(
+        self,
+        folder: Source = ...,
+        /,
+        *,
+        subject: Optional[str] = "cubic",
+        suite: Union[str, Sequence[Union[str, float]], None] = None,
+        progress: Shown = None,
+    ) -> Result:
+        """Write a gate.toml and a workflow for GitHub.
+
+        folder: The folder of the repository
+        subject: The scheme to test
+        suite: The suites
+        """
+
+    def run(
+        self,
+        subject: str = ...,
+        /,
+        *,
+        suite: Union[str, Sequence[Union[str, float]], None] = None,
+        gate: Optional[Path] = None,
+        quick: Optional[bool] = False,
+        against: Optional[Union[str, int, float]] = None,
+        margin: Optional[float] = None,
+        tolerance: Optional[float] = None,
+        baseline: Optional[Path] = None,
+        seeds: Optional[int] = None,
+        jobs: Optional[int] = None,
+        fresh: Optional[bool] = False,
+        store: Optional[Path] = None,
+        memory: Optional[Union[str, int, float]] = None,
+        junit: Optional[Path] = None,
+        sarif: Optional[Path] = None,
+        markdown: Optional[Path] = None,
+        progress: Shown = None,
+    ) -> Result:
+        """Run the cases, and fail if one does.
+
+        subject: Scheme under test, in the place of the one in gate.toml; with it no gate.toml is needed
+        suite: Suites, or files of cases, in the place of those in gate.toml [default without one: rfc9743,coexist]
+        gate: The file that says what to test [default: gate.toml, if there is one or no SCHEME]
+        quick: Shortened runs with fewer seeds
+        against: Another scheme: no claim may be met by less than by this one
+        margin: By how much less, as a part of the number compared [default: 0.05]
+        tolerance: How far a number may move from the baseline, as a part of it [default: 0.02]
+        baseline: The baseline [default: gate.json beside gate.toml]
+        seeds: Seeds of each case, instead of its own
+        jobs: Runs side by side [default: one per core]
+        fresh: Repeat runs that are kept
+        store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other. A file that is not what was kept is set aside as NAME.json.bad and named, and its run is made again.
+        memory: Memory that the runs may take together, as in 4gb [default: three quarters of what is available] It is estimated beforehand: fewer runs are made side by side if not all fit, and a run that does not fit alone is refused. One that grows beyond what it may take is stopped. Available is what the machine has, what the control group leaves, or half of what `ulimit -v` leaves, whichever is least. On a cluster this is the memory of each worker, which makes one run at a time.
+        junit: Write every claim as a test in JUnit's XML
+        sarif: Write what failed in SARIF, for code scanning
+        markdown: Write the report in Markdown, with the pictures of what moved in figures/ beside it
+        """
+
+    def accept(
+        self,
+        subject: str = ...,
+        /,
+        *,
+        suite: Union[str, Sequence[Union[str, float]], None] = None,
+        gate: Optional[Path] = None,
+        quick: Optional[bool] = False,
+        against: Optional[Union[str, int, float]] = None,
+        margin: Optional[float] = None,
+        tolerance: Optional[float] = None,
+        baseline: Optional[Path] = None,
+        seeds: Optional[int] = None,
+        jobs: Optional[int] = None,
+        fresh: Optional[bool] = False,
+        store: Optional[Path] = None,
+        memory: Optional[Union[str, int, float]] = None,
+        progress: Shown = None,
+    ) -> Result:
+        """Run the cases, show what moved, and write the baseline.
+
+        subject: Scheme under test, in the place of the one in gate.toml; with it no gate.toml is needed
+        suite: Suites, or files of cases, in the place of those in gate.toml [default without one: rfc9743,coexist]
+        gate: The file that says what to test [default: gate.toml, if there is one or no SCHEME]
+        quick: Shortened runs with fewer seeds
+        against: Another scheme: no claim may be met by less than by this one
+        margin: By how much less, as a part of the number compared [default: 0.05]
+        tolerance: How far a number may move from the baseline, as a part of it [default: 0.02]
+        baseline: The baseline [default: gate.json beside gate.toml]
+        seeds: Seeds of each case, instead of its own
+        jobs: Runs side by side [default: one per core]
+        fresh: Repeat runs that are kept
+        store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other. A file that is not what was kept is set aside as NAME.json.bad and named, and its run is made again.
+        memory: Memory that the runs may take together, as in 4gb [default: three quarters of what is available] It is estimated beforehand: fewer runs are made side by side if not all fit, and a run that does not fit alone is refused. One that grows beyond what it may take is stopped. Available is what the machine has, what the control group leaves, or half of what `ulimit -v` leaves, whichever is least. On a cluster this is the memory of each worker, which makes one run at a time.
+        """
+
+    def __call__(self, question: str, *words: Any, progress: Shown = None, **options: Any) -> Result: ...
+
+gate: Gate
+
 class Verb:
     def __init__(self, described: dict[str, Any], *above: str) -> None: ...
     def __call__(self, *words: Any, progress: Shown = None, **options: Any) -> Result: ...
@@ -820,4 +920,4 @@ VERBS: dict[str, Verb]
 def parameter_name(name: str) -> str: ...
 def answered(words: list[str], text: Optional[str], files: bool, progress: Shown) -> _native.Answer: ...
 
-__all__ = ["compare", "coexist", "run", "reproduce", "plot", "diff", "predict", "fluid", "markov", "trace"]
+__all__ = ["compare", "coexist", "run", "reproduce", "plot", "diff", "predict", "fluid", "markov", "trace", "gate"]
