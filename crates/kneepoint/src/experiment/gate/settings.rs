@@ -30,7 +30,7 @@ crate::settings! {
 crate::settings! {
     /// A threshold of the gate's own.
     pub struct ThresholdParams {
-        /// The case, as in `rfc9743-bulk`.
+        /// The case, as in `rfc9743-wired`.
         case: Words = Words::default();
         /// The claim that it replaces, or the name of a new one.
         claim: Words = Words::default();
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn a_gate_needs_a_subject_and_suites_and_may_have_thresholds() {
-        let whole = "subject = \"pert\"\nsuites = [\"rfc9743\"]\n[[threshold]]\ncase = \"rfc9743-bulk\"\nclaim = \"used\"\n\
+        let whole = "subject = \"pert\"\nsuites = [\"rfc9743\"]\n[[threshold]]\ncase = \"rfc9743-wired\"\nclaim = \"used\"\n\
                      check = \"utilization >= 0.8\"\n";
         let (asked, thresholds) = parse(whole).unwrap();
         assert_eq!((asked.subject.0.as_str(), asked.baseline.0.as_str()), ("pert", "gate.json"));
