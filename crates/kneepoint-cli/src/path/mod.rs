@@ -198,7 +198,7 @@ impl PathOptions {
         Some((format!("--path {}", self.path.as_deref().unwrap_or_default()), value))
     }
 
-    /// As fields of a scenario with one bottleneck, behind those of the verb and before those of `--set`.
+    /// As fields of a scenario with one bottleneck. They go after the verb's own fields and before `--set`.
     pub fn fields(&self, session: &Session, own: Fields) -> Result<Fields, Failure> {
         let mut fields = Fields::default();
         let given = self.given()?;

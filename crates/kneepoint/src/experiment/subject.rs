@@ -2,7 +2,7 @@
 //! The scheme under test, in the place of `subject`.
 //!
 //! A case of a gate leaves one sender open: `cc = "subject"`. The scheme's controller takes that place, with the recovery that its name
-//! implies; its queue and its feedback are those of the bottleneck, unless the case is about a queue and names one.
+//! implies. Its queue and its feedback go to the bottleneck, unless the case is about a queue and names one.
 
 use super::Experiment;
 use super::expression::Check;
@@ -17,7 +17,7 @@ use crate::tcp::Host;
 pub(super) struct Around<'e> {
     /// The files that it names.
     pub files: Files<'e>,
-    /// Algorithms that it may name besides those of the registries.
+    /// External algorithms that it may name.
     pub extensions: &'e Extensions,
     /// The scheme that takes the place of `subject`.
     pub subject: Option<&'e Scheme>,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Algorithms of other crates that a scenario may name beside those of the registries.
+//! Algorithms of other crates that a scenario may name like registered ones.
 
 use super::sections::FIXED;
 use crate::settings::Entry;
@@ -40,7 +40,7 @@ pub struct Extensions {
 }
 
 impl Extensions {
-    /// No algorithms but those of the registries.
+    /// Registered algorithms alone.
     pub const NONE: Extensions =
         Extensions { controllers: Vec::new(), queues: Vec::new(), traffic: Vec::new() };
 

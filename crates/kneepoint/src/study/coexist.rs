@@ -36,7 +36,7 @@ pub struct Question {
     pub schemes: Vec<Scheme>,
     /// What the queue is called.
     pub queue: String,
-    /// Algorithms that the schemes may name besides those of the registries.
+    /// External algorithms that the schemes may name.
     pub extensions: Extensions,
     /// Options of every TCP.
     pub tcp: Vec<(String, Raw)>,

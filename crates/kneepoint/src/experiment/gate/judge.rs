@@ -24,7 +24,7 @@ crate::choice! {
         Passed = "passed",
         /// It does not hold, and did before or never was accepted.
         Failed = "failed",
-        /// Its numbers are not those of the baseline.
+        /// Its numbers differ from the baseline.
         Moved = "moved",
         /// It is met by less than by the other scheme.
         Worse = "worse",
@@ -58,7 +58,7 @@ impl Status {
     }
 }
 
-/// A number that is not that of the baseline.
+/// A number that differs from the baseline.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Move {
     /// The comparison, and the point.

@@ -34,7 +34,7 @@ pub struct Question {
     pub subject: Scheme,
     /// Another scheme that it must not be worse than.
     pub against: Option<Scheme>,
-    /// Algorithms that schemes and cases may name besides those of the registries.
+    /// External algorithms that schemes and cases may name.
     pub extensions: Extensions,
     /// The cases.
     pub cases: Vec<Carried>,
@@ -55,7 +55,7 @@ pub struct Question {
 pub enum Refused {
     /// A case has faults.
     Case {
-        /// What it is called.
+        /// Its name in messages.
         origin: String,
         /// Its text.
         text: String,
@@ -70,7 +70,7 @@ pub enum Refused {
 #[derive(Clone, Debug)]
 pub struct Gate {
     question: Question,
-    /// The experiments of the subject, and then those of the other scheme.
+    /// The experiments of the subject, and then the same ones of the other scheme.
     runs: Reproduce,
 }
 
@@ -183,7 +183,7 @@ pub struct ClaimOutcome {
     pub status: Status,
     /// Its judgement.
     pub judgement: Judgement,
-    /// Numbers that are not those of the baseline.
+    /// Numbers that differ from the baseline.
     pub moves: Vec<Move>,
     /// By how much less it is met than by the other scheme, if that is too much.
     pub worse: Option<Inferior>,

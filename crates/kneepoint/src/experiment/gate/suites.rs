@@ -21,7 +21,7 @@ const ABOUT: &[(&str, &str)] = &[
 pub struct Carried {
     /// The suite.
     pub suite: String,
-    /// What it is called in messages: `rfc9743/bulk.toml`.
+    /// Its name in messages: `rfc9743/wired.toml`.
     pub origin: String,
     /// The text.
     pub text: String,

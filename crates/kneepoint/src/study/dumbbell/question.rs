@@ -24,7 +24,7 @@ pub struct Question<'q> {
     pub also: String,
     /// The names of schemes in reports, and the schemes.
     pub schemes: Vec<(String, Scheme)>,
-    /// Algorithms that the schemes may name besides those of the registries.
+    /// External algorithms that the schemes may name.
     pub extensions: Extensions,
     /// Options of every TCP.
     pub tcp: Vec<(String, Raw)>,
