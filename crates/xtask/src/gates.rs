@@ -100,6 +100,7 @@ fn one(suite: &str, controller: &str) -> Result<Kept, String> {
         seeds: None,
         limits: Limits { tolerance: 0.0, margin: 0.0 },
         baseline: None,
+        partial: false,
     };
     let files = |named: &str| Err(format!("a case of a suite names no files: `{named}`"));
     let gate = question.plan(&files).map_err(|why| format!("{why:?}"))?;

@@ -7,6 +7,7 @@
 use super::Experiment;
 use super::expression::Check;
 use super::vet::metrics;
+use crate::cc;
 use crate::scenario::scheme::Scheme;
 use crate::scenario::tree::{Node, Table, Value};
 use crate::scenario::{Extensions, Files};
@@ -71,18 +72,27 @@ fn sit(group: &mut Table, scheme: &Scheme) {
     }
 }
 
-/// Takes the checks from the claims about what the subject does not report, and says so.
+/// Takes the checks from claims about a variable that only other controllers report, and says so. A name that none reports is left: it
+/// is misspelt, and refused like any unknown metric.
 pub(super) fn mute(experiment: &mut Experiment, scheme: &Scheme) {
     let Some(known) = metrics(experiment) else { return };
     for claim in &mut experiment.claims {
         let references = claim.checks.iter().flat_map(Check::references);
-        let unknown = references.map(|one| one.metric.clone()).find(|metric| !known.contains(metric));
+        let unknown = references
+            .map(|one| one.metric.clone())
+            .find(|metric| !known.contains(metric) && is_state(metric));
         if let Some(unknown) = unknown {
             claim.checks.clear();
             claim.ours.clear();
             claim.reason = Some(format!("`{}` does not report `{unknown}`", scheme.name));
         }
     }
+}
+
+/// Whether a registered controller reports a variable of its state by this name.
+fn is_state(metric: &str) -> bool {
+    let mut configs = cc::REGISTRY.iter().filter_map(|entry| cc::Config::named(entry.name));
+    configs.any(|config| config.build(cc::Start::new(2.0)).state().iter().any(|(name, _)| *name == metric))
 }
 
 #[cfg(test)]
@@ -146,5 +156,9 @@ check = "utilization > 0.1"
         let (_, _, few) = read("reno", CASE);
         assert_eq!(few[0].reason.as_deref(), Some("`reno` does not report `pacing_gain`"));
         assert!(few[0].checks.is_empty() && few[1].checks.len() == 1);
+        let misspelt = CASE.replace("pacing_gain", "pacing_gian");
+        let subject = scheme::parse("reno").unwrap();
+        let faults = parse_for(&subject, &Extensions::NONE, &misspelt, Pace::Full, &files::none).unwrap_err();
+        assert!(faults[0].message.contains("pacing_gian"), "{faults:?}");
     }
 }

@@ -19,7 +19,7 @@ pub struct Arguments {
 
 /// Runs the cases, shows what became of them, and writes the baseline.
 pub fn accept(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
-    let mut planned = arguments.options.plan(session)?;
+    let mut planned = arguments.options.plan(session, true)?;
     let (outcome, manifest) = planned.conduct(session, &arguments.options)?;
     session.print(if as_json {
         json::render(&gate::told(&outcome, &manifest))

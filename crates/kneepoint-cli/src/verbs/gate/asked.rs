@@ -71,8 +71,8 @@ pub struct Planned {
 }
 
 impl Options {
-    /// The gate that they ask for.
-    pub fn plan(&self, session: &Session) -> Result<Planned, Failure> {
+    /// The gate that they ask for; `renews` says whether its outcome takes the place of the baseline, which then must be of this subject.
+    pub fn plan(&self, session: &Session, renews: bool) -> Result<Planned, Failure> {
         let place = self.gate.clone().unwrap_or(GATE.into());
         let wanted = self.gate.is_some() || self.subject.is_none() || place.is_file();
         let (asked, thresholds) = if wanted { read(session, &place)? } else { self.alone()? };
@@ -83,10 +83,10 @@ impl Options {
         let baseline = self.baseline.clone().unwrap_or(place.with_file_name(&asked.baseline.0));
         let accepted = accepted(session, &baseline)?;
         if let Some(accepted) = accepted.as_ref().filter(|accepted| accepted.subject != subject.name)
-            && self.baseline.is_some()
+            && (self.baseline.is_some() || renews && self.subject.is_some())
         {
             let message = format!("`{}` is of `{}`", baseline.display(), accepted.subject);
-            let remedy = format!("name the baseline of `{}`, or leave the option out", subject.name);
+            let remedy = format!("name the baseline of `{}` by --baseline", subject.name);
             return Err(Failure::usage(message, remedy));
         }
         let question = Question {
@@ -102,6 +102,7 @@ impl Options {
             },
             // A baseline of another subject says nothing of this one.
             baseline: accepted.clone().filter(|accepted| accepted.subject == subject.name),
+            partial: !self.suite.is_empty(),
             subject,
         };
         let beside = |named: &str| files::beside(&place, named);

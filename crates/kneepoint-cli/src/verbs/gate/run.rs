@@ -23,7 +23,7 @@ pub struct Arguments {
 
 /// Runs the cases.
 pub fn run(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
-    let mut planned = arguments.options.plan(session)?;
+    let mut planned = arguments.options.plan(session, false)?;
     let (outcome, manifest) = planned.conduct(session, &arguments.options)?;
     written::write(&arguments.files, &outcome, &manifest, &planned.place)?;
     let document = gate::document(&outcome, &manifest);
@@ -41,7 +41,7 @@ pub fn run(session: &Session, arguments: &Arguments, as_json: bool) -> Result<()
 
 /// Runs the cases, and leaves no files behind. What fails is in the rows.
 pub fn answer(session: &Session, arguments: &Arguments) -> Result<Answer, Failure> {
-    let mut planned = arguments.options.plan(session)?;
+    let mut planned = arguments.options.plan(session, false)?;
     let (outcome, manifest) = planned.conduct(session, &arguments.options)?;
     Ok(told(&outcome, &manifest))
 }

@@ -83,7 +83,8 @@ impl Baseline {
         self.paces.get(pace.name())
     }
 
-    /// This baseline with another outcome in the place of that of its pace. Another subject begins anew.
+    /// This baseline with the cases of an outcome in the place of the accepted ones. Accepted cases that were not run stay, unless
+    /// [the gate](Outcome::gone) has them no more. Another subject begins anew.
     pub fn accepting(self, outcome: &Outcome) -> Baseline {
         let mut paces = if self.subject == outcome.subject { self.paces } else { BTreeMap::new() };
         let cases = outcome.cases.iter().map(|case| {
@@ -96,7 +97,9 @@ impl Baseline {
             });
             (case.id.clone(), claims.collect())
         });
-        paces.insert(outcome.pace.name().to_string(), cases.collect());
+        let accepted = paces.entry(outcome.pace.name().to_string()).or_default();
+        accepted.retain(|id, _| !outcome.gone.contains(id));
+        accepted.extend(cases);
         Baseline { baseline_version: VERSION, subject: outcome.subject.clone(), paces }
     }
 }

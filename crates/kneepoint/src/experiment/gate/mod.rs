@@ -48,6 +48,8 @@ pub struct Question {
     pub limits: Limits,
     /// The accepted outcome.
     pub baseline: Option<Baseline>,
+    /// Whether these are some cases of the gate, so that an accepted case may be missing.
+    pub partial: bool,
 }
 
 /// A question that cannot be asked.
@@ -233,7 +235,7 @@ impl Study for Gate {
             self.case(carried, run, accepted, others.get(place))
         });
         let cases: Vec<CaseOutcome> = cases.collect();
-        let gone = |id: &&String| !cases.iter().any(|case| case.id == **id);
+        let gone = |id: &&String| !self.question.partial && !cases.iter().any(|case| case.id == **id);
         Outcome {
             subject: self.question.subject.name.clone(),
             against: self.question.against.as_ref().map(|scheme| scheme.name.clone()),

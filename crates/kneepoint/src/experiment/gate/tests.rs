@@ -47,6 +47,7 @@ fn question() -> Question {
         seeds: None,
         limits: Limits { tolerance: 0.02, margin: 0.05 },
         baseline: None,
+        partial: false,
     }
 }
 
@@ -135,6 +136,15 @@ fn a_baseline_keeps_the_other_pace_and_names_what_is_no_more() {
     if let Some(cases) = older.paces.get_mut("full") {
         cases.insert("a-old".into(), KeptCase::new());
     }
-    let now = outcome(Question { baseline: Some(older), ..question() }, GOOD, GOOD);
-    assert_eq!((now.gone, now.has_baseline), (vec!["a-old".to_string()], true));
+    let asked = |partial| Question { baseline: Some(older.clone()), partial, ..question() };
+    let ids = |outcome: &Outcome| {
+        older.clone().accepting(outcome).paces["full"].keys().cloned().collect::<Vec<_>>().join(" ")
+    };
+    let whole = outcome(asked(false), GOOD, GOOD);
+    assert_eq!((whole.gone.join(" "), whole.has_baseline), ("a-old".to_string(), true));
+    assert_eq!(ids(&whole), "a-b");
+    // A gate of some cases says nothing about the others, and keeps them.
+    let part = outcome(asked(true), GOOD, GOOD);
+    assert!(part.gone.is_empty());
+    assert_eq!(ids(&part), "a-b a-old");
 }

@@ -121,6 +121,8 @@ fn figure(case: &CaseOutcome) -> Option<Figure> {
         .claims
         .iter()
         .flat_map(|claim| claim.moves.iter().map(|one| (claim.claim.id.as_str(), one)))
+        // Nothing is a part of zero: such a move is in the table alone.
+        .filter(|(_, one)| one.before.mean != 0.0)
         .collect();
     if moves.is_empty() {
         return None;
