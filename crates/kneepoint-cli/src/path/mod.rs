@@ -70,6 +70,9 @@ pub struct PathOptions {
     /// Hand over periodically: 15s, 15s:outage=100ms,delays=20ms,35ms,rates=50mbit,20mbit
     #[arg(long, value_name = "PERIOD", help_heading = PATH)]
     handover: Option<String>,
+    /// Split connections at nodes, as performance-enhancing proxies do: r1, r1,r2, r1:buffer=1MB
+    #[arg(long, value_name = "NODE,…", help_heading = PATH)]
+    proxy: Option<String>,
     /// Filter acknowledgements on the way back, as CAKE does
     #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "conservative", value_parser = OneOf::of(["conservative", "aggressive"]), help_heading = PATH)]
     ack_filter: Option<String>,
@@ -124,6 +127,7 @@ impl PathOptions {
             ("duplicate", &self.duplicate),
             ("corrupt", &self.corrupt),
             ("handover", &self.handover),
+            ("proxy", &self.proxy),
         ];
         let mut given = Vec::new();
         let mut add = |word: &str, value: &str, way, option| {
@@ -246,6 +250,10 @@ impl PathOptions {
         for Given { property, value, way: own, option } in given {
             if property.several(&option, &value)?.is_some() {
                 return Err(Failure::usage(format!("{option}: an emulation has one path"), "give one value"));
+            }
+            if property.link.is_empty() {
+                let message = format!("{option}: an emulated link has no `{}`", property.word);
+                return Err(Failure::usage(message, "leave it out"));
             }
             if property.is_trace() {
                 let known = traced::played(session, Path::new(&value), with_delays)?;

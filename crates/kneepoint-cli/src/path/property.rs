@@ -8,6 +8,7 @@ use kneepoint::link::effects::policer::Policer;
 use kneepoint::link::effects::reordering::Reordering;
 use kneepoint::link::handover::Handover;
 use kneepoint::queue::cake;
+use kneepoint::scenario::Proxy;
 use kneepoint::settings::{Field, Settings};
 
 use super::Way;
@@ -41,6 +42,8 @@ enum Form {
     Loss,
     /// Fields of a section: the value of this one, and after a colon those of others, as in `10mbit:burst=64kb`.
     Fields(&'static str, &'static [Field]),
+    /// The same, where the first field takes several values at once.
+    Listed(&'static str, &'static [Field]),
     /// The same for a member of a family.
     Member(&'static str, &'static str, &'static [Field]),
     /// The name of a file with a trace.
@@ -111,6 +114,7 @@ pub const PROPERTIES: &[Property] = &[
         Form::Fields("p", Corruption::FIELDS),
     ),
     property("handover", Some("handover"), None, "handover", Form::Fields("every", Handover::FIELDS)),
+    property("proxy", Some("proxy"), None, "", Form::Listed("at", Proxy::FIELDS)),
     property(
         "ack-filter",
         Some("queue"),
@@ -145,7 +149,9 @@ impl Property {
         match self.form {
             Form::Plain | Form::Quantity => Ok(quoted(written)),
             Form::Loss => loss(written).map(|model| quoted(&model)),
-            Form::Fields(main, known) => table(self.word, &[], (main, known), written),
+            Form::Fields(main, known) | Form::Listed(main, known) => {
+                table(self.word, &[], (main, known), written)
+            }
             Form::Member(kind, main, known) => {
                 table(self.word, &[("kind", quoted(kind))], (main, known), written)
             }
@@ -162,7 +168,7 @@ impl Property {
             Form::Loss => (Some("p"), Some(quoted("uniform"))),
             Form::Fields(main, _) => (Some(main), None),
             Form::Member(kind, main, _) => (Some(main), Some(quoted(kind))),
-            Form::Plain | Form::Trace => return Ok(None),
+            Form::Plain | Form::Listed(..) | Form::Trace => return Ok(None),
         };
         let values: Vec<&str> = written.split(',').map(str::trim).collect();
         if values.len() == 1 || written.contains([':', '=']) {

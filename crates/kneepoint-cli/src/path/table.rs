@@ -24,7 +24,7 @@ pub(super) fn table(
             format!("write `{main}` first and without its name, as in `--{property} {form}`"),
         );
     }
-    let mut given: Vec<(&str, Vec<&str>)> = vec![(main, vec![first.trim()])];
+    let mut given: Vec<(&str, Vec<&str>)> = vec![(main, first.split(',').map(str::trim).collect())];
     for word in rest.into_iter().flat_map(|rest| rest.split(',')) {
         let (lone, last) = (given.len() == 1, given.last_mut());
         match (word.split_once('='), last) {

@@ -123,6 +123,9 @@ impl Plan {
     /// The plan of a scenario; `control` is the kernel's name of a group's congestion control. The error says what the kernel's hosts
     /// do not do.
     pub fn new(valid: &Valid, seed: u64, control: impl Fn(&Group) -> String) -> Result<Plan, String> {
+        if !valid.joints().is_empty() {
+            return Err("there are no proxies that split connections here: leave `[proxy]` out".into());
+        }
         let valid = &starting(valid, seed);
         let mut setup = Setup { routes: Routes::new(valid.network()), valid, seed, drawn: BTreeMap::new() };
         let mut plan = Plan::default();

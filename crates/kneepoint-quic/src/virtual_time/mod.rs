@@ -135,6 +135,9 @@ impl<'a, O: Observer> Run<'a, O> {
         reason = "only differences of instants are used, and noq has no other way to make one"
     )]
     fn new(valid: &'a Valid, seed: u64, controllers: &[Factory], watch: O) -> Result<Run<'a, O>, String> {
+        if !valid.joints().is_empty() {
+            return Err("hosts of noq have no proxies between them: leave `[proxy]` out".into());
+        }
         let specs = &valid.network().links;
         let base = Links::entities(specs.len());
         let members = valid.groups().iter().map(|group| group.members.len()).sum::<usize>();

@@ -155,6 +155,7 @@ fn network(config: &Config) -> Valid {
                 link(1, 0, None, Limit::Unlimited),
             ],
         },
+        joints: Vec::new(),
         groups: vec![Group {
             name: "group".into(),
             cc: kind.connects().then(cc::Config::default),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Sources at work: each member of a group with its hosts. The run cues the members and grants their requests.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::flow::{Load, News, Owner, Paths, Task};
@@ -28,19 +29,24 @@ pub struct Agent {
 #[derive(Clone, Debug)]
 pub struct Pool {
     group: u32,
-    options: Arc<Options>,
-    paths: Vec<Paths>,
+    /// Its paths among the group's.
+    paths: Range<u32>,
     /// Slots whose transfers have ended.
     free: Vec<FlowId>,
     /// The slot of its datagrams.
     datagrams: Option<FlowId>,
 }
 
-/// The slot of a member that has one before the run.
-pub struct Known {
-    group: usize,
-    paths: Paths,
-    flow: FlowId,
+/// What the connections of a group have in common.
+#[derive(Clone, Debug)]
+pub struct Leg {
+    options: Arc<Options>,
+    /// Of each member or, where connections are opened in the run, of each pair of nodes.
+    paths: Vec<Paths>,
+    /// The slot of the first member, where slots are known before the run.
+    slots: Option<u32>,
+    /// The group as which a proxy carries their data on, and what the proxy holds of each at most.
+    onward: Option<(usize, Bytes)>,
 }
 
 impl Setup<'_> {
@@ -68,82 +74,99 @@ impl Setup<'_> {
 impl Engine<'_> {
     /// Opens the slots known before the run, in the order of the roster: those of transfers go to the agenda, the others
     /// wait for their agents.
-    pub(super) fn open_slots(&mut self, setup: &mut Setup) -> Vec<Known> {
-        let mut known = Vec::new();
+    pub(super) fn open_slots(&mut self, setup: &mut Setup) {
+        self.legs = self.valid.groups().iter().map(Leg::of).collect();
+        for joint in self.valid.joints() {
+            self.legs[joint.from].onward = Some((joint.to, joint.buffer));
+        }
         for wanted in [Kind::listed, |kind| kind == Kind::Datagrams] {
             for (place, group) in self.valid.groups().iter().enumerate() {
                 if wanted(group.kind()) {
-                    self.open_group(place, group, setup, &mut known);
+                    self.open_group(place, group, setup);
                 }
             }
         }
-        known
+        for joint in self.valid.joints() {
+            if let (Some(from), Some(to)) = (self.legs[joint.from].slots, self.legs[joint.to].slots) {
+                for member in 0..self.valid.groups()[joint.to].members.len() as u32 {
+                    self.hosts.join(FlowId(from + member), FlowId(to + member), joint.buffer);
+                }
+            }
+        }
     }
 
-    fn open_group(&mut self, place: usize, group: &Group, setup: &mut Setup, known: &mut Vec<Known>) {
-        let kind = group.kind();
+    /// The paths of a group's connections. Only what its own members start has noise of hosts: a proxy has none.
+    fn lay_paths(&mut self, place: usize, group: &Group, setup: &mut Setup) {
+        let own = !self.valid.is_carried(place);
+        let answers = self.legs[place].options.answers_at_once() && self.legs[place].onward.is_none();
+        let noisy = own && group.kind().connects();
+        let paths = group.pairs.iter().map(|pair| {
+            let jitter = if noisy { setup.jitters.next().flatten() } else { None };
+            self.add_paths(&mut setup.routes, *pair, jitter, answers)
+        });
+        let paths = paths.collect();
+        self.legs[place].paths = paths;
+    }
+
+    fn open_group(&mut self, place: usize, group: &Group, setup: &mut Setup) {
+        let carried = self.valid.is_carried(place);
         // A source of datagrams has a slot like any other flow; its sender stays silent.
-        let options = Arc::new(group.tcp.clone().unwrap_or_default());
         let controller = group.cc.clone().unwrap_or_default();
-        let starts = if kind == Kind::Transfers { setup.starts(group) } else { Vec::new() };
-        for (index, (member, pair)) in group.members.iter().zip(&group.pairs).enumerate() {
-            let jitter = if kind.listed() { setup.jitters.next().flatten() } else { None };
-            let paths = self.add_paths(&mut setup.routes, *pair, jitter, options.answers_at_once());
-            let load = member.size.map_or(Load::Endless, Load::Sized);
+        let cued = group.kind() == Kind::Transfers && !carried;
+        let starts = if cued { setup.starts(group) } else { Vec::new() };
+        self.lay_paths(place, group, setup);
+        let options = Arc::clone(&self.legs[place].options);
+        for (index, member) in group.members.iter().enumerate() {
+            let paths = self.legs[place].paths[index];
+            let load = match member.size {
+                _ if carried => Load::Written,
+                size => size.map_or(Load::Endless, Load::Sized),
+            };
             let (options, controller, owner) = (&options, &controller, None);
             let task = Task { options, controller, load, paths, group: place as u32, owner };
             let flow = self.hosts.open(task, &mut self.events);
-            if kind == Kind::Transfers {
+            self.legs[place].slots.get_or_insert(flow.0);
+            if cued {
                 self.agenda.push((starts[index], Cue::Start(flow)));
                 self.agenda.extend(member.stop.map(|stop| (stop, Cue::Stop(flow))));
-            } else {
-                known.push(Known { group: place, paths, flow });
             }
         }
     }
 
     /// Makes the members of all groups but those of transfers: those that open connections first, then those of
     /// datagrams, then those of one connection.
-    pub(super) fn add_agents(&mut self, known: Vec<Known>, setup: &mut Setup) {
+    pub(super) fn add_agents(&mut self, setup: &mut Setup) {
         for wanted in [Kind::opens, |kind| kind == Kind::Datagrams, |kind| kind == Kind::Streams] {
             for (place, group) in self.valid.groups().iter().enumerate() {
                 if wanted(group.kind()) {
-                    self.add_group(place, group, &known, setup);
+                    self.add_group(place, group, setup);
                 }
             }
         }
     }
 
-    fn add_group(&mut self, place: usize, group: &Group, known: &[Known], setup: &mut Setup) {
+    fn add_group(&mut self, place: usize, group: &Group, setup: &mut Setup) {
         let kind = group.kind();
-        let options = Arc::new(group.tcp.clone().unwrap_or_default());
-        let new_pool = |paths, free, datagrams| Pool {
-            group: place as u32,
-            options: Arc::clone(&options),
-            paths,
-            free,
-            datagrams,
-        };
+        if kind.opens() {
+            self.lay_paths(place, group, setup);
+        }
+        if self.valid.is_carried(place) {
+            return;
+        }
+        let new_pool = |paths, free, datagrams| Pool { group: place as u32, paths, free, datagrams };
         let shared = self.pools.len() as u32;
         if kind.opens() {
-            let pairs = group.pairs.iter();
-            let paths = pairs
-                .map(|&pair| {
-                    let jitter = setup.jitters.next().flatten();
-                    self.add_paths(&mut setup.routes, pair, jitter, options.answers_at_once())
-                })
-                .collect();
-            self.pools.push(new_pool(paths, Vec::new(), None));
+            self.pools.push(new_pool(0..group.pairs.len() as u32, Vec::new(), None));
         }
         let starts = setup.starts(group);
-        let mut own = known.iter().filter(|known| known.group == place);
-        for (member, start) in group.members.iter().zip(starts) {
-            if let Some(Known { flow, paths, .. }) = own.next() {
+        for (index, (member, start)) in (0..).zip(group.members.iter().zip(starts)) {
+            if let Some(first) = self.legs[place].slots {
+                let flow = FlowId(first + index);
                 let (free, datagrams) = match kind {
-                    Kind::Datagrams => (Vec::new(), Some(*flow)),
-                    _ => (vec![*flow], None),
+                    Kind::Datagrams => (Vec::new(), Some(flow)),
+                    _ => (vec![flow], None),
                 };
-                self.pools.push(new_pool(vec![*paths], free, datagrams));
+                self.pools.push(new_pool(index..index + 1, free, datagrams));
             }
             let number = self.agents.len() as Entity;
             let pool = if kind.opens() { shared } else { self.pools.len() as u32 - 1 };
@@ -204,7 +227,7 @@ impl Engine<'_> {
                 }
             }
             Request::Report(report) => {
-                let group = self.pools[self.agents[agent as usize].pool as usize].group;
+                let group = self.receiving(self.pools[self.agents[agent as usize].pool as usize].group);
                 watch.on(now, &Event::Reported { group, report });
             }
             Request::Close { connection } => {
@@ -219,33 +242,51 @@ impl Engine<'_> {
         }
     }
 
+    /// The group whose connections deliver the data of another group's: itself, unless proxies carry its data on.
+    fn receiving(&self, mut group: u32) -> u32 {
+        while let Some((onward, _)) = self.legs[group as usize].onward {
+            group = onward as u32;
+        }
+        group
+    }
+
     fn open<O: Observer>(&mut self, owner: Owner, pair: u32, size: Option<Bytes>, now: Time, watch: &mut O) {
-        let agent = &mut self.agents[owner.agent as usize];
-        let pool = &mut self.pools[agent.pool as usize];
-        let group = &self.valid.groups()[pool.group as usize];
-        let Some(controller) = &group.cc else {
-            debug_assert!(false, "a source without a congestion control asks for a connection");
-            return;
-        };
-        let task = Task {
-            options: &pool.options,
-            controller,
-            load: size.map_or(Load::Written, Load::Sized),
-            paths: pool.paths[pair as usize],
-            group: pool.group,
-            owner: Some(owner),
-        };
-        let flow = match pool.free.pop() {
-            Some(flow) => {
-                self.hosts.reuse(flow, task);
-                flow
-            }
-            None => self.hosts.open(task, &mut self.events),
-        };
+        let Some(flow) = self.slots_for(owner, pair, size) else { return };
         if size.is_none() {
-            agent.open.push((owner.connection, flow));
+            self.agents[owner.agent as usize].open.push((owner.connection, flow));
         }
         self.hosts.start(flow, now, &mut self.network, &mut self.events, watch);
+    }
+
+    /// A slot for a connection, and one behind it for each proxy on the way.
+    fn slots_for(&mut self, owner: Owner, pair: u32, size: Option<Bytes>) -> Option<FlowId> {
+        let pool = &mut self.pools[self.agents[owner.agent as usize].pool as usize];
+        let (mut group, path) = (pool.group as usize, (pool.paths.start + pair) as usize);
+        let (mut slot, mut first, mut proxy) = (pool.free.pop(), None, None);
+        let mut load = size.map_or(Load::Written, Load::Sized);
+        loop {
+            let Some(controller) = &self.valid.groups()[group].cc else {
+                debug_assert!(false, "a source without a congestion control asks for a connection");
+                return None;
+            };
+            let Leg { options, paths, onward, .. } = &self.legs[group];
+            let owner = Some(owner).filter(|_| first.is_none());
+            let task = Task { options, controller, load, paths: paths[path], group: group as u32, owner };
+            let flow = match slot {
+                Some(flow) => {
+                    slot = self.hosts.onward(flow);
+                    self.hosts.reuse(flow, task);
+                    flow
+                }
+                None => self.hosts.open(task, &mut self.events),
+            };
+            if let Some((before, buffer)) = proxy {
+                self.hosts.join(before, flow, buffer);
+            }
+            first.get_or_insert(flow);
+            let Some((next, buffer)) = *onward else { return first };
+            (group, proxy, load) = (next, Some((flow, buffer)), Load::Written);
+        }
     }
 
     fn emit<O: Observer>(&mut self, agent: u32, size: Bytes, now: Time, watch: &mut O) {
@@ -254,13 +295,20 @@ impl Engine<'_> {
             debug_assert!(false, "a source of connections asks for a datagram");
             return;
         };
-        let hop = pool.paths[0].forward;
+        let hop = self.legs[pool.group as usize].paths[pool.paths.start as usize].forward;
         let id = self.hosts.number();
         let mut packet = Packet::data(flow.0, 0, size.0 as u16, Flags::DATAGRAM, now);
         (packet.hop, packet.id) = (hop, id);
         if let Some(at) = self.network.carry(&mut packet, now, &mut self.events, watch) {
             self.hosts.deliver((&packet, at), now, &mut self.network, &mut self.events, watch);
         }
+    }
+}
+
+impl Leg {
+    fn of(group: &Group) -> Leg {
+        let options = Arc::new(group.tcp.clone().unwrap_or_default());
+        Leg { options, paths: Vec::new(), slots: None, onward: None }
     }
 }
 

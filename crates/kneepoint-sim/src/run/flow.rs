@@ -61,6 +61,24 @@ pub struct Owner {
     pub connection: u32,
 }
 
+/// The neighbours of a flow slot in a chain of connections.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Chain {
+    /// The slot that carries its data on, if its receiver is a proxy.
+    pub(super) onward: Option<FlowId>,
+    /// The slot whose data it carries on, if its sender is a proxy.
+    pub(super) behind: Option<FlowId>,
+    /// Segments that its receiver, a proxy, has passed on.
+    pub(super) passed: u32,
+}
+
+impl Chain {
+    /// The same neighbours of a slot whose transfer is another.
+    pub(super) fn renewed(self) -> Chain {
+        Chain { passed: 0, ..self }
+    }
+}
+
 /// A flow slot: both ends of a transfer.
 #[derive(Clone, Debug)]
 pub(super) struct Flow {
@@ -79,6 +97,9 @@ pub(super) struct Flow {
     pub(super) awaited: u32,
     /// The transfers inside data that is written, unless there were none.
     pub(super) parts: Option<Box<Parts>>,
+    /// Each acknowledgement may complete a part, or give a proxy room.
+    pub(super) heeds: bool,
+    pub(super) chain: Chain,
     pub(super) rng: Rng,
 }
 
@@ -147,23 +168,47 @@ impl Flow {
             delivered: Time::NEVER,
             awaited,
             parts: None,
+            heeds: false,
+            chain: Chain::default(),
             rng,
         }
     }
 
     /// Takes in more data.
     pub(super) fn write(&mut self, size: Bytes, transfer: Option<Bytes>, now: Time) {
+        self.carry_on(size, transfer.map(|whole| (now, whole)), now);
+    }
+
+    /// Takes in more data, the last of a transfer that began earlier.
+    pub(super) fn carry_on(&mut self, size: Bytes, transfer: Option<(Time, Bytes)>, now: Time) {
         self.sender.write(size, now);
         self.delivered = Time::NEVER;
-        if let (Some(whole), Some(end)) = (transfer, self.sender.total()) {
-            let part = Part { end, began: now, delivered: Time::NEVER, size: whole };
+        if let (Some((began, whole)), Some(end)) = (transfer, self.sender.total()) {
+            let part = Part { end, began, delivered: Time::NEVER, size: whole };
             self.parts.get_or_insert_default().push_back(part);
+            self.heeds = true;
         }
         self.await_more();
     }
 
+    /// The receiver is a proxy with a buffer of this size.
+    pub(super) fn hold_at_most(&mut self, buffer: Bytes) {
+        let capacity = (buffer.0 / self.sender.payload().0).min(u64::from(u32::MAX)) as u32;
+        self.receiver = self.receiver.clone().holding(capacity);
+    }
+
+    /// Segments that hold so much.
+    pub(super) fn segments(&self, size: Bytes) -> u32 {
+        size.0.div_ceil(self.sender.payload().0).min(u64::from(u32::MAX)) as u32
+    }
+
     /// Awaits the end of the next part that is on its way, or of all data.
     pub(super) fn await_more(&mut self) {
+        if self.chain.onward.is_some() {
+            // A proxy passes each segment on.
+            self.awaited = self.receiver.next() + 1;
+            return;
+        }
         let part = self.parts.as_ref().and_then(|parts| parts.get(delivered(parts)));
         let all = || self.sender.total().filter(|_| self.delivered == Time::NEVER);
         self.awaited = part.map(|part| part.end).or_else(all).unwrap_or(u32::MAX);
@@ -195,12 +240,14 @@ impl Flow {
     }
 
     /// All data is acknowledged and none follows. It was one transfer, unless transfers were parts of it.
-    pub(super) fn end<O: Observer>(&mut self, flow: FlowId, now: Time, watch: &mut O) -> Option<News> {
+    pub(super) fn end<O: Observer>(&mut self, flow: FlowId, now: Time, watch: &mut O) {
+        if self.began == Time::NEVER {
+            return; // A proxy had nothing to carry on.
+        }
         if self.parts.is_none() {
             watch.on(now, &self.completed(flow, now));
         }
         watch.on(now, &Event::Closed { flow });
-        self.news(flow, true)
     }
 
     /// What there is to tell of a transfer that ended.
@@ -208,12 +255,6 @@ impl Flow {
         let delivered = self.delivered.min(now);
         let (group, began, size) = (self.group, self.began, self.sender.acked());
         Event::Completed { flow, group, began, delivered, size }
-    }
-
-    #[cold]
-    pub(super) fn news(&self, flow: FlowId, ended: bool) -> Option<News> {
-        let (acked, delivered) = (self.sender.acked(), self.delivered);
-        self.owner.map(|owner| News { flow, owner, ended, acked, delivered })
     }
 
     #[inline]

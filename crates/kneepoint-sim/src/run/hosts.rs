@@ -14,7 +14,7 @@ use crate::units::{Bytes, Span, Time};
 /// All flow slots.
 #[derive(Clone, Debug)]
 pub struct Hosts {
-    flows: Vec<Flow>,
+    pub(super) flows: Vec<Flow>,
     /// The first entity of the slots: two each, the sender's timer and the receiver's.
     base: Entity,
     packets: u32,
@@ -57,9 +57,9 @@ impl Hosts {
     pub fn reuse(&mut self, flow: FlowId, task: Task) {
         let noise = self.noise(flow.0 as usize);
         let slot = &mut self.flows[flow.0 as usize];
-        let epoch = slot.epoch.wrapping_add(1);
+        let (epoch, chain) = (slot.epoch.wrapping_add(1), slot.chain.renewed());
         let rng = slot.rng.clone();
-        *slot = Flow { epoch, ..Flow::new(task, rng, noise) };
+        *slot = Flow { epoch, chain, ..Flow::new(task, rng, noise) };
     }
 
     /// Where the noise of a slot's measurements is from. Every transfer of a slot has the same.
@@ -150,7 +150,8 @@ impl Hosts {
         if let (Some(oracle), Some(class)) = (&mut self.oracle, slot.paths.class) {
             oracle.close(class, now);
         }
-        slot.end(flow, now, watch)
+        slot.end(flow, now, watch);
+        self.close_onward(flow, now, watch)
     }
 
     /// A packet arrives at its host.
@@ -225,14 +226,17 @@ impl Hosts {
         if heard.repair {
             watch.on(now, &Event::Repair { flow: id, timeout: false });
         }
-        if flow.parts.is_some() {
+        if flow.heeds {
             flow.complete_parts(id, now, watch);
+            if flow.chain.behind.is_some() {
+                self.make_room(id, now, network, events, watch);
+            }
         }
         if heard.done {
             return self.end(id, now, watch);
         }
         if heard.drained {
-            return flow.news(id, false);
+            return self.news(id, false);
         }
         self.send(packet.flow, now, network, events, watch);
         None
@@ -254,7 +258,7 @@ impl Hosts {
         {
             watch.on(at, &Event::Delivered { packet, payload: flow.payload(packet) });
             if flow.receiver.next() >= flow.awaited {
-                flow.reached(at);
+                self.pass_on(packet.flow, at, network, events, watch);
             }
             return self.reply(packet.flow, reply, at, network, events, watch);
         }
@@ -323,24 +327,25 @@ impl Hosts {
         let flow = &mut self.flows[packet.flow as usize];
         let reply = flow.receiver.on_data(packet, at);
         if flow.receiver.next() >= flow.awaited {
-            flow.reached(at);
+            self.pass_on(packet.flow, at, network, events, watch);
         }
+        let receiver = &self.flows[packet.flow as usize].receiver;
         match reply {
             // What it answers may be for packets before this one, which is then held back itself.
             Some(reply) => {
-                let wakeup = flow.receiver.next_wakeup();
+                let wakeup = receiver.next_wakeup();
                 if wakeup != Time::NEVER {
                     events.schedule(self.base + 2 * packet.flow + 1, wakeup);
                 }
                 self.reply(packet.flow, reply, at, network, events, watch);
             }
-            None => events.schedule(self.base + 2 * packet.flow + 1, flow.receiver.next_wakeup()),
+            None => events.schedule(self.base + 2 * packet.flow + 1, receiver.next_wakeup()),
         }
     }
 
     /// Sends what may be sent, and sees to it that the timer wakes the sender no later than it must.
     #[inline(always)]
-    fn send<O: Observer>(
+    pub(super) fn send<O: Observer>(
         &mut self,
         flow: u32,
         now: Time,
@@ -367,7 +372,7 @@ impl Hosts {
     }
 
     #[inline(always)]
-    fn reply<O: Observer>(
+    pub(super) fn reply<O: Observer>(
         &mut self,
         flow: u32,
         reply: Reply,

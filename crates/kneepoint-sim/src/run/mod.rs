@@ -12,6 +12,7 @@ pub mod cost;
 mod flow;
 mod hosts;
 mod oracle;
+mod relay;
 
 use std::collections::BTreeMap;
 
@@ -24,7 +25,7 @@ use crate::spec::{Roster, Valid};
 use crate::trace::{Event, FlowId, LinkId, Observer, View};
 use crate::traffic::{self, Kind, Request};
 use crate::units::{Interval, Span, Time};
-use agents::{Agent, Pool};
+use agents::{Agent, Leg, Pool};
 pub use cost::Cost;
 use flow::Paths;
 use hosts::Hosts;
@@ -63,6 +64,8 @@ struct Engine<'a> {
     agents: Vec<Agent>,
     /// The hosts that agents use.
     pools: Vec<Pool>,
+    /// What the connections of each group have in common.
+    legs: Vec<Leg>,
     /// Kept so that an agent's requests need no memory of their own.
     requests: Vec<Request>,
     /// Transfers that start and stop, the next last.
@@ -170,6 +173,7 @@ impl<'a> Engine<'a> {
             hosts: Hosts::new(fixed as Entity, Roster::new(valid).fixed().len(), seed, oracle),
             agents: Vec::new(),
             pools: Vec::new(),
+            legs: Vec::new(),
             requests: Vec::new(),
             agenda: Vec::new(),
             base: base as Entity,
@@ -184,8 +188,8 @@ impl<'a> Engine<'a> {
             groups: BTreeMap::new(),
             members: BTreeMap::new(),
         };
-        let slots = state.open_slots(&mut setup);
-        state.add_agents(slots, &mut setup);
+        state.open_slots(&mut setup);
+        state.add_agents(&mut setup);
         state.network.fuse();
         state.agenda.sort_unstable_by(|a, b| b.cmp(a));
         state.cue_agenda();
@@ -287,8 +291,9 @@ impl View for Engine<'_> {
 fn links_with_jitter(valid: &Valid) -> (Vec<LinkSpec>, Vec<Option<u32>>) {
     let mut links = valid.network().links.clone();
     let hosts = |wanted: fn(Kind) -> bool| {
-        let groups = valid.groups().iter().filter(move |group| wanted(group.kind()));
-        groups.flat_map(|group| {
+        // A proxy has no noise.
+        let own = valid.groups().iter().enumerate().filter(|(place, _)| !valid.is_carried(*place));
+        own.filter(move |(_, group)| wanted(group.kind())).flat_map(|(_, group)| {
             let jitter = group.tcp.as_ref().map_or(Span::ZERO, |tcp| tcp.jitter);
             group.pairs.iter().map(move |&(from, _)| (from, jitter))
         })

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Builder: the parts of a spec, in any state, until they are checked.
 
-use super::{Group, Invalid, Schedule, Valid, check};
+use super::{Group, Invalid, Joint, Schedule, Valid, check};
 use crate::link::{LinkSpec, Network};
 use crate::units::{Interval, Span, Time};
 
@@ -50,6 +50,8 @@ pub struct Builder {
     pub network: Network,
     /// Groups of traffic, in the order in which tables show them.
     pub groups: Vec<Group>,
+    /// Groups whose data a proxy carries on as that of other groups.
+    pub joints: Vec<Joint>,
 }
 
 impl Builder {
@@ -60,7 +62,7 @@ impl Builder {
             measure: Interval { from: Time::ZERO, to: Time::ZERO },
             sample: None,
         };
-        let empty = Builder { name: name.into(), schedule, network: Network::default(), groups: Vec::new() };
+        let empty = Builder { name: name.into(), schedule, network: Network::default(), groups: Vec::new(), joints: Vec::new() };
         empty.duration(Span::from_secs(60))
     }
 
@@ -118,6 +120,13 @@ impl Builder {
     #[must_use]
     pub fn group(mut self, group: Group) -> Builder {
         self.groups.push(group);
+        self
+    }
+
+    /// Adds a proxy between two groups, by their places.
+    #[must_use]
+    pub fn joint(mut self, joint: Joint) -> Builder {
+        self.joints.push(joint);
         self
     }
 

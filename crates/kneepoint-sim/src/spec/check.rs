@@ -4,12 +4,13 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use super::{Builder, Group, Member, Schedule};
+use super::{Builder, Group, Joint, Member, Schedule};
 use crate::link::effects::Effects;
 use crate::link::{LinkSpec, Network, NodeId, Routes};
 use crate::queue::Limit;
 use crate::settings::{Assign, Raw, Refusal, Settings, increasing};
 use crate::suggest::did_you_mean;
+use crate::tcp::Recovery;
 use crate::traffic::Kind;
 use crate::units::{Bytes, Rate, Span, Time};
 
@@ -54,7 +55,7 @@ fn ensure(holds: bool, message: impl FnOnce() -> String, help: impl Into<String>
 
 /// Everything.
 pub(super) fn all(parts: &Builder) -> Checked {
-    let Builder { name: _, schedule: times, network, groups } = parts;
+    let Builder { name: _, schedule: times, network, groups, joints } = parts;
     schedule(times)?;
     names("node", &network.nodes)?;
     names("link", network.links.iter().map(|link| &link.name))?;
@@ -65,6 +66,7 @@ pub(super) fn all(parts: &Builder) -> Checked {
         group(one, network, times)?;
     }
     paths(groups, network)?;
+    joints.iter().enumerate().try_for_each(|(place, one)| joint(one, &joints[..place], groups))?;
     sequence(groups, network, times)
 }
 
@@ -345,6 +347,46 @@ fn paths(groups: &[Group], network: &Network) -> Checked {
         }
     }
     Ok(())
+}
+
+/// A proxy joins two groups of the same shape at one node, whose receivers before it can close their windows.
+fn joint(joint: &Joint, before: &[Joint], groups: &[Group]) -> Checked {
+    let (Some(from), Some(to)) = (groups.get(joint.from), groups.get(joint.to)) else {
+        return ensure(false, || "a proxy joins groups that are not there".into(), "add the groups first");
+    };
+    let (first, second) = (&from.name, &to.name);
+    let meets = |(here, there): (&(NodeId, NodeId), &(NodeId, NodeId))| here.1 == there.0;
+    ensure(
+        from.kind().connects()
+            && from.source == to.source
+            && from.members == to.members
+            && from.pairs.len() == to.pairs.len()
+            && from.pairs.iter().zip(&to.pairs).all(meets),
+        || format!("a proxy cannot join `{first}` and `{second}`, which differ or do not meet at a node"),
+        "join groups of the same members, where the second begins at the nodes at which the first ends",
+    )?;
+    ensure(
+        joint.from > joint.to && before.iter().all(|one| (one.from, one.to) != (joint.from, joint.to)),
+        || format!("`{second}` comes behind `{first}`, which a proxy would carry on as the former"),
+        "put a group that a proxy carries on behind the one that it becomes",
+    )?;
+    ensure(
+        before.iter().all(|one| one.from != joint.from && one.to != joint.to),
+        || format!("two proxies join `{first}` or `{second}`"),
+        "let each group have one proxy at either end",
+    )?;
+    let tcp = from.tcp.as_ref();
+    ensure(
+        tcp.is_some_and(|tcp| tcp.recovery == Recovery::Rack),
+        || format!("group `{first}`: its senders know no window of a receiver, which a proxy needs"),
+        "let hosts be those of Linux: `preset = \"linux\"` in [tcp], or `--tcp linux`",
+    )?;
+    let least = tcp.map_or(Bytes(0), |tcp| Bytes(2 * tcp.payload.0));
+    ensure(
+        joint.buffer >= least,
+        || format!("group `{first}`: a proxy's buffer of {} is below two packets, {least}", joint.buffer),
+        "let it hold more",
+    )
 }
 
 /// No flow may run out of sequence numbers, even if it has the fastest measured link for itself.

@@ -49,6 +49,25 @@ impl Valid {
         &self.0.groups
     }
 
+    /// Groups whose data a proxy carries on as that of other groups.
+    #[inline]
+    pub fn joints(&self) -> &[Joint] {
+        &self.0.joints
+    }
+
+    /// Whether a proxy fills the connections of a group.
+    pub fn is_carried(&self, group: usize) -> bool {
+        self.joints().iter().any(|joint| joint.to == group)
+    }
+
+    /// The group whose senders begin the connections of a group: another one where proxies carry its data on.
+    pub fn origin(&self, mut group: usize) -> usize {
+        while let Some(joint) = self.joints().iter().find(|joint| joint.to == group) {
+            group = joint.from;
+        }
+        group
+    }
+
     /// All of its parts.
     pub fn parts(&self) -> &Builder {
         &self.0
@@ -141,6 +160,20 @@ pub struct Member {
     pub stop: Option<Time>,
     /// How much a transfer has to send; without end if `None`.
     pub size: Option<Bytes>,
+}
+
+/// A proxy that splits connections: what the receivers of one group have in order is what the senders of another group write.
+///
+/// Each connection of `from` has one of `to` behind it, by the place of its member or of its pair of nodes; the second group acts by
+/// nothing else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Joint {
+    /// The group whose connections end at the proxy.
+    pub from: usize,
+    /// The group whose connections begin there.
+    pub to: usize,
+    /// The data of one connection that the proxy holds at most; the window that its receivers offer keeps it below.
+    pub buffer: Bytes,
 }
 
 impl Group {

@@ -10,8 +10,10 @@
 //! acknowledgement measures a round-trip time. By RFC 7323 §4.3 duplicates echo the last segment in order, as ns-2's do by
 //! default (`ts_echo_bugfix_`); by §4.1 senders take no sample from them. Both are options (`echo`).
 
+mod hold;
+
 use super::patience::Patience;
-use super::room::Room;
+use super::room::Offer;
 use super::segments::SegmentSet;
 use super::{Echo, Options, Recovery};
 use crate::cc::Marks;
@@ -82,7 +84,7 @@ pub struct Receiver {
     /// Where acknowledgements of what is out of order are collected: for how long, and how many at this `next` were sent at once.
     collects: Option<(Span, u32)>,
     /// The room that it offers, where that is limited.
-    room: Option<Box<Room>>,
+    room: Option<Box<Offer>>,
     /// The explicit feedback to echo: the rate of the packet that arrived last, the sum of changes not yet echoed.
     explicit: Option<Explicit>,
     /// The acknowledgement that is held back.
@@ -109,7 +111,7 @@ impl Receiver {
                 .then(|| Box::new(Patience::new(options.delayed_ack_timeout))),
             collects: Some((options.sack_delay, 0))
                 .filter(|(delay, _)| *delay > Span::ZERO && options.recovery == Recovery::Rack),
-            room: Room::new(options),
+            room: Offer::new(options),
             explicit: None,
             held_back: None,
         }
@@ -214,7 +216,7 @@ impl Receiver {
     /// The room after a segment.
     #[inline]
     fn make_room(&mut self, packet: &Packet, now: Time) {
-        if let Some(room) = &mut self.room
+        if let Some(Offer::Grows(room)) = self.room.as_deref_mut()
             && let Body::Data { hint, .. } = packet.body()
         {
             let top = if self.held.is_empty() { None } else { self.held.nth_greatest(1) };
@@ -304,7 +306,8 @@ impl Receiver {
         let sack = if !self.held.is_empty() && self.sack { self.blocks() } else { [(0, 0); 3] };
         let flags = flags.with(Flags::ACK).with_if(self.echo, Flags::ECE);
         let explicit = self.explicit.take();
-        let window = self.room.as_ref().map(|room| room.offered(self.next));
+        let next = self.next;
+        let window = self.room.as_mut().map(|room| room.offered(next));
         Reply { seq: self.next, sent, sack, explicit, flags, lag: Lag::of(now.since(sent)), window }
     }
 

@@ -28,7 +28,61 @@ const FIRST_BUFFER: u64 = 131_072;
 /// Segments that a receiver expects in the first round trip (Linux TCP_INIT_CWND).
 const FIRST_FLIGHT: u32 = 10;
 
-/// The room of a receiver, in segments.
+/// The room that a receiver offers.
+#[derive(Clone, Debug)]
+pub enum Offer {
+    /// As the memory of an endpoint grows.
+    Grows(Room),
+    /// What is left of a proxy's buffer.
+    Rest(Rest),
+}
+
+impl Offer {
+    /// That of a fresh connection, if the options limit it.
+    pub fn new(options: &Options) -> Option<Box<Offer>> {
+        Room::new(options).map(|room| Box::new(Offer::Grows(room)))
+    }
+
+    /// The room beyond `next`.
+    #[inline]
+    pub fn offered(&mut self, next: u32) -> u32 {
+        match self {
+            Offer::Grows(room) => room.offered(next),
+            Offer::Rest(rest) => rest.offer(next),
+        }
+    }
+}
+
+/// What is left of a proxy's buffer, in segments.
+#[derive(Clone, Debug)]
+pub struct Rest {
+    capacity: u32,
+    /// One above the last segment that there is room for, and what the sender knows of it.
+    edge: u32,
+    known: u32,
+}
+
+impl Rest {
+    /// That of an empty buffer.
+    pub fn new(capacity: u32) -> Rest {
+        Rest { capacity, edge: capacity, known: capacity }
+    }
+
+    fn offer(&mut self, next: u32) -> u32 {
+        self.known = self.edge;
+        self.edge.saturating_sub(next)
+    }
+
+    /// The buffer holds `held` segments below `next`. Whether the sender should know at once: there is room for two segments more than it
+    /// knows of, and for at least twice as many (RFC 9293 §3.8.6.2.2; Linux `tcp_cleanup_rbuf`).
+    pub fn hold(&mut self, held: u32, next: u32) -> bool {
+        self.edge = self.edge.max(next.saturating_add(self.capacity.saturating_sub(held)));
+        let (known, now) = (self.known.saturating_sub(next), self.edge.saturating_sub(next));
+        now >= known + 2.min(self.capacity) && now >= 2 * known
+    }
+}
+
+/// The room of an endpoint, in segments.
 #[derive(Clone, Debug)]
 pub struct Room {
     /// Of a buffer that is as large as it may be.
@@ -45,7 +99,7 @@ pub struct Room {
 
 impl Room {
     /// The room of a fresh connection, if the options limit it.
-    pub fn new(options: &Options) -> Option<Box<Room>> {
+    pub fn new(options: &Options) -> Option<Room> {
         let of_buffer = |bytes: u64| (bytes / 2 / options.payload.0).clamp(1, u64::from(u32::MAX)) as u32;
         let most = of_buffer(options.receive_buffer.0);
         let first = of_buffer(FIRST_BUFFER).min(most);
@@ -58,7 +112,7 @@ impl Room {
             from: 0,
             since: Time::ZERO,
         };
-        (options.receive_buffer.0 > 0).then(|| Box::new(room))
+        (options.receive_buffer.0 > 0).then_some(room)
     }
 
     /// A segment arrived; everything below `next` has, and `held` segments within `span` above it. The round trip is `rtt`.
@@ -104,7 +158,7 @@ mod tests {
     /// The room of Linux 6.18.
     fn limited() -> Room {
         let options = Options { receive_buffer: Bytes(32 << 20), ..Options::of(Host::Linux) };
-        *Room::new(&options).expect("a limit")
+        Room::new(&options).expect("a limit")
     }
 
     /// `flights` of segments in order, each in a round trip of 100 ms.

@@ -5,6 +5,7 @@ use super::choose::{Family, Precedence, choose, choose_from, choose_in};
 use super::effects::{Reverse, effects, handover};
 use super::extensions::Extensions;
 use super::host;
+use super::proxy;
 use super::queues;
 use super::reader::{Shape, section, settings};
 use super::sections::{Head, Run};
@@ -75,12 +76,13 @@ pub(super) fn build(root: &Table, extensions: &Extensions, faults: &mut Faults) 
     if !faults.is_empty() {
         return None;
     }
-    let parts = Builder {
-        name: head.name.0,
-        schedule: frame.schedule(),
-        network: laid.network,
-        groups: groups.into_iter().zip(laid.pairs).map(|(group, pairs)| group.settle(pairs)).collect(),
-    };
+    let groups = groups.into_iter().zip(laid.pairs).map(|(group, pairs)| group.settle(pairs)).collect();
+    let (groups, joints) = proxy::split(root, &frame, &laid.network, groups, faults);
+    if !faults.is_empty() {
+        return None;
+    }
+    let (name, schedule) = (head.name.0, frame.schedule());
+    let parts = Builder { name, schedule, network: laid.network, groups, joints };
     let valid = match parts.build() {
         Ok(valid) => valid,
         Err(Invalid { message, help }) => {

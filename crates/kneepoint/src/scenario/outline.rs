@@ -9,6 +9,7 @@ use super::extensions::Extensions;
 pub(super) use super::family::Member;
 use super::family::Members;
 use super::figure::FigureSpec;
+use super::proxy::{self, Proxy};
 use super::sections::{self, Endpoints, Flows, Head, Process, Run, Sessions};
 use super::topology::{self, LinkFields, NodeFields};
 use crate::link::{capacity, loss};
@@ -191,6 +192,14 @@ const SECTIONS: &[Section] = &[
             ("duplication", Part::Table(&EFFECTS[2])),
             ("corruption", Part::Table(&EFFECTS[3])),
         ],
+        ..PLAIN
+    },
+    Section {
+        name: proxy::PROXY,
+        about: "Proxies that split connections, as on satellite links; their hosts have to be those of Linux (`preset` in [tcp]).",
+        fields: &[Proxy::FIELDS],
+        required: &["at"],
+        parts: &[("cc", Part::CONTROL)],
         ..PLAIN
     },
     Section {

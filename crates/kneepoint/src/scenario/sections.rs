@@ -11,7 +11,7 @@ const SHORTEST: Span = Span::from_micros(1);
 const LONGEST: Span = Span::from_secs(1_000_000);
 
 /// The names of the sections that are not traffic.
-pub(super) const FIXED: [&str; 19] = [
+pub(super) const FIXED: [&str; 20] = [
     "run",
     "topology",
     "node",
@@ -27,6 +27,7 @@ pub(super) const FIXED: [&str; 19] = [
     "corruption",
     "handover",
     "reverse",
+    "proxy",
     "tcp",
     "controllers",
     "sweep",

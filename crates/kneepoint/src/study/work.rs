@@ -94,12 +94,14 @@ impl Packets {
     pub fn identity(&self) -> String {
         let Packets { valid, watched, windows, shown, followed: _ } = self;
         // The name is for readers.
-        let Builder { name: _, schedule, network, groups } = valid.parts();
+        let Builder { name: _, schedule, network, groups, joints } = valid.parts();
         let followed = match self.followed() {
             Followed::Windows(flows) => flows.to_string(),
             Followed::Every => "every".into(),
         };
-        format!("{schedule:?} {network:?} {groups:?} {watched:?} {windows:?} {shown} {followed}")
+        format!(
+            "{schedule:?} {network:?} {groups:?} {joints:?} {watched:?} {windows:?} {shown} {followed}"
+        )
     }
 
     /// Flows that are sampled one by one: no claim is about one, and reports draw some.

@@ -26,6 +26,7 @@ mod moderns;
 mod pages;
 mod pcapng;
 mod prediction;
+mod proxies;
 mod queueing;
 mod rack;
 mod recovery;

@@ -39,6 +39,7 @@ fn of(options: Options) -> Valid {
             nodes: ["a", "b"].map(String::from).to_vec(),
             links: vec![link("a-b", 0, 1, true), link("b-a", 1, 0, true), link("b-a-2", 1, 0, false)],
         },
+        joints: Vec::new(),
         groups: vec![Group {
             name: "forward".into(),
             cc: cc::Config::named("reno"),

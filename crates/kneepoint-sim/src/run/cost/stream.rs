@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Streams: flows alike, with the path that they take and how much each would have outstanding if the network let it.
 
+use std::borrow::Cow;
+use std::iter::successors;
+
 use super::growth::Growth;
 use crate::link::{LinkSpec, NodeId, Routes};
 use crate::spec::{Group, Member, Valid};
+use crate::tcp::Options;
 use crate::traffic::Demand;
 use crate::units::{Bytes, Span, Time};
 
@@ -109,7 +113,8 @@ impl Stream {
                 let size = member.size.map(|size| size.0 as f64).or(opened).unwrap_or(f64::INFINITY);
                 let acks = if tcp.delayed_ack { 0.5 } else { 1.0 };
                 let wanted = if group.kind().opens() { f64::INFINITY } else { wanted };
-                (Some(Growth::of(tcp, group.cc.as_ref(), size, lasts, rtt)), acks, wanted)
+                let (tcp, wanted) = proxied(place, tcp, wanted, valid, routes);
+                (Some(Growth::of(&tcp, group.cc.as_ref(), size, lasts, rtt)), acks, wanted)
             }
         };
         Stream { group: place, flows: 1.0, forward, backward, packet, growth, acks, demand, lasts }
@@ -119,6 +124,30 @@ impl Stream {
     pub(super) fn window(&self) -> Option<f64> {
         self.growth.map(|growth| growth.window)
     }
+}
+
+/// The options and the demand, in bits in a second, of connections that begin or end at a proxy: neither has more outstanding than its
+/// buffer, and each has to send what the narrowest link of the whole chain carries.
+fn proxied<'t>(
+    place: usize,
+    tcp: &'t Options,
+    demand: f64,
+    valid: &Valid,
+    routes: &mut Routes,
+) -> (Cow<'t, Options>, f64) {
+    let joints = || valid.joints().iter();
+    let behind = |leg: &usize| joints().find(|joint| joint.from == *leg).map(|joint| joint.to);
+    let Some(joint) = joints().find(|joint| joint.from == place || joint.to == place) else {
+        return (Cow::Borrowed(tcp), demand);
+    };
+    let pairs =
+        successors(Some(valid.origin(place)), behind).filter_map(|leg| valid.groups()[leg].pairs.first());
+    let paths = pairs.filter_map(|(from, to)| routes.path(*from, *to)).flatten();
+    let rates = paths.filter_map(|link| valid.network().links[link as usize].rate);
+    let narrowest = rates.map(|rate| rate.as_f64()).fold(demand, f64::min);
+    // Half of the memory of a receiver is room for payload.
+    let receive_buffer = joint.buffer + joint.buffer;
+    (Cow::Owned(Options { receive_buffer, ..tcp.clone() }), narrowest)
 }
 
 /// The shortest that a packet is on a link.

@@ -148,6 +148,21 @@ impl Sender {
         }
     }
 
+    /// Payload of a full segment.
+    pub fn payload(&self) -> Bytes {
+        self.options.payload
+    }
+
+    /// Payload of the segments from `first` to the one before `end`, which is no less than `first`.
+    pub fn payload_between(&self, first: u32, end: u32) -> Bytes {
+        self.bytes_between(first, end)
+    }
+
+    /// Payload written and not yet acknowledged.
+    pub fn waiting(&self) -> Bytes {
+        self.bytes_between(self.una, self.total.max(self.una))
+    }
+
     #[inline]
     pub(super) fn wire_size(&self, seq: u32) -> u16 {
         (self.options.header + self.bytes_between(seq, seq + 1)).0 as u16

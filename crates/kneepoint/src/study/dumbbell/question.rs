@@ -174,7 +174,7 @@ impl Question<'_> {
 
 /// The algorithm that a group of long transfers or the bottleneck has instead of the scheme's.
 pub(in super::super) fn replaced(valid: &Valid, group: usize, scheme: &Scheme) -> Option<&'static str> {
-    let control = valid.groups().get(group).and_then(|group| group.cc.as_ref()).map(|cc| cc.name());
+    let control = valid.groups().get(valid.origin(group)).and_then(|one| one.cc.as_ref()).map(|cc| cc.name());
     let queue = valid.network().links.iter().find(|link| link.measured).map(|link| link.queue.name());
     let control = control.filter(|name| *name != scheme.cc.name());
     control.or(queue.filter(|name| *name != scheme.queue.name()))

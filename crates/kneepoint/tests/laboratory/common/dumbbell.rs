@@ -80,6 +80,7 @@ pub fn scenario(nodes: u32, links: Vec<LinkSpec>) -> Valid {
         name: "test".to_string(),
         schedule: Schedule { duration: at(10.0), measure: interval(2.0, 10.0), sample: None },
         network: Network { nodes: (0..nodes).map(|node| format!("n{node}")).collect(), links },
+        joints: Vec::new(),
         groups: Vec::new(),
     };
     parts.build().expect("a valid spec")

@@ -67,6 +67,7 @@ fn valid(web: &[&str]) -> Valid {
                 link("b-a", 1, 0, false),
             ],
         },
+        joints: Vec::new(),
         groups: flows.into_iter().chain(web).chain([group("constant", (0, 2), "cbr", 1)]).collect(),
     };
     parts.build().expect("a valid spec")
