@@ -22,7 +22,7 @@ MISSING = $(shell [ "$$(uname)" = Linux ] || echo Linux; command -v clang > /dev
   pkg-config --exists libelf zlib 2> /dev/null || echo libelf-dev zlib1g-dev pkg-config)
 BPF = $(if $(MISSING),,--features kneepoint-cli/bpf)
 
-.PHONY: book deny studio test-studio test-quic wheel test-python test-notebooks test-pages help run build install test check fmt reproduce web characterize bench memory dist portable dist-check ratchet validate fuzz torture wasm docs clean cargo tools linux run-live run-live-all run-live-video validate-linux validate-linux-virtual validate-uml validate-streams readings stress-kernel test-kernels
+.PHONY: precision book deny studio test-studio test-quic wheel test-python test-notebooks test-pages help run build install test check fmt reproduce web characterize bench memory dist portable dist-check ratchet validate fuzz torture wasm docs clean cargo tools linux run-live run-live-all run-live-video validate-linux validate-linux-virtual validate-uml validate-streams readings stress-kernel test-kernels
 
 help: ## list the targets
 	@echo "make TARGET, where TARGET is one of"
@@ -157,6 +157,9 @@ validate-streams: $(BUILD) ## live streams of ours beside recorded rows of ns-2 
 	$(KNEE) reproduce validation/ns2-adaptive/rows.toml --alternatives false --out $(OUT)/streams
 	python3 validation/ns2-adaptive/rows.py --ours $(OUT)/streams/data/*.csv > validation/ns2-adaptive/ours.csv
 	python3 validation/ns2-adaptive/rows.py --page
+
+precision: cargo ## intervals and warnings of 700 scenarios at random beside runs of fifty times the length, as in docs/precision.md
+	$(CARGO) run --release --locked -p xtask -- precision $(ARGS)
 
 readings: $(BUILD) ## every joint reading of the two publications on adaptive PERT, by shortened runs: renews the table of docs/adaptive-pert.md
 	KNEE=$(KNEE) scripts/readings.py

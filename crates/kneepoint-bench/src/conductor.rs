@@ -2,23 +2,25 @@
 //! The conductor of every study: reads back the runs that are kept, makes those that are missing on all cores, and
 //! keeps each the moment it ends.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+mod campaign;
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Mutex;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use kneepoint::run::Cost;
 use kneepoint::run::cost::Term;
-use kneepoint::run::{Cost, Simulation};
-use kneepoint::spec::Valid;
-use kneepoint::study::{Record, Records, Study, Wanted, Work, fingerprint};
+use kneepoint::study::{Record, Records, Study, Wanted, fingerprint};
 use kneepoint::trace::Observer;
-use kneepoint::units::{Span, Time};
 
 use crate::budget::Budget;
 use crate::cluster::{Cluster, Job};
 use crate::failure::{Failure, Left};
 use crate::means::Sweep;
-use crate::session::{Bar, Session, Share, lock};
+use crate::session::{Session, Share, lock};
 use crate::{machine, threads};
+use campaign::{Campaign, cost};
 
 /// The outcome of a study and its runs.
 pub struct Conducted<O> {
@@ -28,6 +30,8 @@ pub struct Conducted<O> {
     pub records: Records,
     /// How many different runs were wanted.
     pub planned: usize,
+    /// Whether some were not begun for want of time.
+    pub spent: bool,
 }
 
 impl<O> Conducted<O> {
@@ -92,24 +96,27 @@ pub fn conduct<S: Study>(
         // Runs that are asked for by name may be of any round.
         study.every_round();
     }
-    let mut conducted = round(session, study, sweep, aside)?;
+    let ends = sweep.budget.map(|budget| machine::wall_time() + budget);
+    let mut conducted = round(session, study, sweep, aside, ends, Records::default())?;
     // What follows from an outcome is for the shard that knows it: the others have ended.
     let whole = sweep.whole();
     while conducted.left() == 0
         && let Some(why) = study.again(&conducted.outcome)
     {
         session.tell(why);
-        conducted = round(session, study, &whole, aside)?;
+        conducted = round(session, study, &whole, aside, ends, conducted.records)?;
     }
     Ok(conducted)
 }
 
-/// Makes the runs of one round.
+/// Makes the runs of one round that are not known from those before it; none begins after `ends`.
 fn round<S: Study>(
     session: &Session,
     study: &S,
     sweep: &Sweep,
     aside: &impl Aside,
+    ends: Option<Duration>,
+    mut records: Records,
 ) -> Result<Conducted<S::Outcome>, Failure> {
     sweep.check(session, aside.listens())?;
     let store = sweep.store(session)?;
@@ -152,8 +159,9 @@ fn round<S: Study>(
     };
     // One that is wanted twice is made once, but for packets that go to two files.
     let first = |place: &usize| places[names[*place].as_str()][0] == *place || aside.listens();
-    let mut missing: Vec<usize> = (0..names.len()).filter(first).collect();
-    let mut records = Records::default();
+    let new = |place: &usize| !records.contains(&names[*place]);
+    let mut missing: Vec<usize> = (0..names.len()).filter(new).filter(first).collect();
+    let known = records.len();
     if !sweep.fresh && !aside.listens() {
         let kept: Vec<_> =
             threads::map(session, &missing, |place| read(*place)).into_iter().collect::<Result<_, _>>()?;
@@ -162,8 +170,8 @@ fn round<S: Study>(
         found.for_each(|(name, record)| records.insert(name, record));
         missing.retain(|place| !records.contains(&names[*place]));
     }
-    if !records.is_empty() {
-        let (back, folder) = (records.len(), store.folder().display());
+    if records.len() > known {
+        let (back, folder) = (records.len() - known, store.folder().display());
         session.tell(format!("{back} of {planned} runs were read back from {folder}"));
     }
     if aside.listens() {
@@ -186,7 +194,7 @@ fn round<S: Study>(
         session.tell(remark);
     }
     let records = Mutex::new(records);
-    let campaign = Campaign::new(session, &made, budget);
+    let campaign = Campaign::new(session, &made, budget, ends);
     let make = |place: usize| -> Result<(), Failure> {
         if let Some((mut record, listener)) = campaign.make(wanted[place], aside.listener(place)?)? {
             aside.heard(place, listener)?;
@@ -229,13 +237,14 @@ fn round<S: Study>(
         return if kept < planned {
             Err(Failure::Left(left))
         } else {
-            round(session, study, &sweep.whole(), aside)
+            round(session, study, &sweep.whole(), aside, ends, records)
         };
     }
     if ended && sweep.divided(session) && records.len() < planned {
         return Err(Failure::Said(0));
     }
-    Ok(Conducted { outcome: study.outcome(&records), records, planned })
+    let spent = campaign.spent.load(Ordering::Relaxed);
+    Ok(Conducted { outcome: study.outcome(&records), records, planned, spent })
 }
 
 /// Takes out the missing runs that others make.
@@ -344,93 +353,4 @@ pub fn each<T: Send>(
     });
     bar.close();
     Ok(results.into_iter().collect())
-}
-
-/// The progress of the runs, for all workers.
-struct Campaign<'s> {
-    session: &'s Session,
-    next: AtomicUsize,
-    end: usize,
-    failed: AtomicBool,
-    bar: Arc<dyn Bar>,
-    budget: Budget,
-}
-
-/// How much simulated time passes between two looks at the progress and at Ctrl-C.
-const SLICE: Span = Span::from_millis(500);
-
-impl Campaign<'_> {
-    fn new<'s>(session: &'s Session, runs: &[Wanted], budget: Budget) -> Campaign<'s> {
-        // What bottlenecks can carry, so that a fast link is known to take longer than a slow one.
-        let bar = session.bar(runs.iter().map(|run| cost(run.work)).sum());
-        Campaign {
-            session,
-            next: AtomicUsize::new(0),
-            end: runs.len(),
-            failed: AtomicBool::new(false),
-            bar,
-            budget,
-        }
-    }
-
-    fn stopped(&self) -> bool {
-        self.session.asked() || self.failed.load(Ordering::Relaxed)
-    }
-
-    /// The next run to be made.
-    fn take(&self) -> Option<usize> {
-        let place = self.next.fetch_add(1, Ordering::Relaxed);
-        (place < self.end && !self.stopped()).then_some(place)
-    }
-
-    /// One run from beginning to end; nothing if it was stopped.
-    fn make<O: Observer>(&self, wanted: Wanted, listener: O) -> Result<Option<(Record, O)>, Failure> {
-        let Wanted { work, seed, .. } = wanted;
-        let began = machine::thread_cpu_time();
-        let cpu_seconds = || machine::thread_cpu_time().saturating_sub(began).as_secs_f64();
-        let packets = match work {
-            Work::Packets(packets) => packets,
-            Work::Computation(computation) => {
-                let rows = computation.rows().map_err(|why| {
-                    let message = format!("nothing can be computed: {why}");
-                    Failure::run(message, "change the parameters under [compute]")
-                })?;
-                return Ok(Some((Record::computed(seed, cpu_seconds(), rows), listener)));
-            }
-        };
-        let end = packets.valid.schedule().duration;
-        let mut simulation = Simulation::new(&packets.valid, seed, (packets.watch(seed), listener));
-        let mut guard = self.budget.guard(&wanted);
-        let mut now = Time::ZERO;
-        while now < end {
-            let until = end.min(now + SLICE.min(guard.step()));
-            guard.advance(&mut simulation, until)?;
-            // In the end, too: what stops a call may be a failure of this run.
-            if self.stopped() {
-                return Ok(None);
-            }
-            self.bar.add(load(&packets.valid, until.since(now)));
-            now = until;
-        }
-        let ((watch, heard), outcome) = simulation.finish();
-        Ok(Some((Record::simulated(seed, cpu_seconds(), outcome, watch.finish()), heard)))
-    }
-
-    fn say(&self, done: usize, planned: usize) {
-        self.bar.say(format!("{done} of {planned} runs"));
-    }
-}
-
-/// About how much work a run is, in kilobytes that measured links can carry.
-fn cost(work: &Work) -> u64 {
-    match work {
-        Work::Packets(packets) => load(&packets.valid, packets.valid.schedule().duration.since(Time::ZERO)),
-        Work::Computation(_) => 0,
-    }
-}
-
-/// About how much work `span` of a run is.
-fn load(valid: &Valid, span: Span) -> u64 {
-    let rates = valid.network().links.iter().filter(|link| link.measured).filter_map(|link| link.rate);
-    rates.map(|rate| rate.carries(span).0 / 1000).sum::<u64>().max(1)
 }

@@ -11,6 +11,12 @@ pub fn thread_cpu_time() -> Duration {
     Duration::try_from(spent).unwrap_or_default()
 }
 
+/// Time since the machine began, for spans of it.
+pub fn wall_time() -> Duration {
+    let passed = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    Duration::try_from(passed).unwrap_or_default()
+}
+
 /// Current time in UTC, to the second: `2026-01-31T12:00:00Z`.
 pub fn now() -> String {
     let second = jiff::Timestamp::from_second(jiff::Timestamp::now().as_second());

@@ -5,6 +5,7 @@ use std::fmt;
 use std::ops::Deref;
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::time::Duration;
 
 use kneepoint::units::Bytes;
 
@@ -37,6 +38,8 @@ pub struct Sweep {
     pub shard: Option<Shard>,
     /// The cluster on which the runs are made.
     pub on: Option<Cluster>,
+    /// The time after which no further run begins.
+    pub budget: Option<Duration>,
 }
 
 /// A part of the runs, the same on every machine.
@@ -149,6 +152,12 @@ impl Sweep {
         Sweep { means: Means { fresh: false, ..self.means.clone() }, shard: None, ..self.clone() }
     }
 
+    /// These with this budget, unless they have one.
+    #[must_use]
+    pub fn within(self, budget: Option<Duration>) -> Sweep {
+        Sweep { budget: self.budget.or(budget), ..self }
+    }
+
     /// The cluster on which the runs are made. Within another program that is the other program's business.
     pub fn cluster(&self, session: &Session) -> Option<&Cluster> {
         self.on.as_ref().filter(|_| !session.is_embedded())
@@ -162,7 +171,7 @@ impl Sweep {
 
 impl From<Means> for Sweep {
     fn from(means: Means) -> Sweep {
-        Sweep { means, shard: None, on: None }
+        Sweep { means, shard: None, on: None, budget: None }
     }
 }
 

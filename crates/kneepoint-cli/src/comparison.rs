@@ -16,20 +16,21 @@
 //! ```
 
 mod each;
+mod options;
 mod outcome;
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path};
 
-use clap::{Args, ValueEnum};
 use kneepoint::link::LinkSpec;
 use kneepoint::measure::Followed;
 use kneepoint::report::figure::Parts;
 use kneepoint::report::{self, Comparison, Factors, Manifest, SchemeResult, output};
 use kneepoint::scenario::{Fault, FigureSpec, Settings};
 use kneepoint::spec::{Invalid, Valid};
+use kneepoint::study::Study;
+use kneepoint::study::caution::{self, Caution};
 use kneepoint::study::compare::{Compare, Compared};
-use kneepoint::study::{FOLLOWED, Study};
 use kneepoint::table::Records;
 use kneepoint_bench::answer::{self, Answer, Series};
 use kneepoint_bench::conductor::{self, Conducted};
@@ -39,58 +40,13 @@ use kneepoint_bench::session::Session;
 use kneepoint_bench::threads;
 
 use crate::failure::Failure;
-use crate::figure::FigureOptions;
-use crate::means::{Sweep, SweepOptions};
 use crate::outputs::{self, Out, report_at, write_report};
 use crate::path::{Fields, of_preset};
-use crate::pictures::ChartOptions;
 use crate::{manifest, parquet, terminal};
-use each::{Files, Format, label};
+use each::{Files, label};
+pub use options::ComparisonOptions;
+use options::Overlay;
 use outcome::{result, said_beside};
-
-/// Options of every comparison.
-#[derive(Args)]
-pub struct ComparisonOptions {
-    #[command(flatten)]
-    sweep: SweepOptions,
-    /// Formats of the sampled series
-    #[arg(
-        long,
-        value_enum,
-        value_delimiter = ',',
-        value_name = "FORMAT",
-        default_value = "csv,parquet",
-        ignore_case = true
-    )]
-    series: Vec<Format>,
-    /// Of how many flows of each group the window is sampled and drawn; the first and the last are among them
-    #[arg(long, value_name = "N", default_value_t = FOLLOWED as u32, value_parser = clap::value_parser!(u32).range(..=1000))]
-    show_flows: u32,
-    #[command(flatten)]
-    charts: ChartOptions,
-    #[command(flatten)]
-    figure: FigureOptions,
-    /// Write the packets of this link to a pcapng file per run, for Wireshark (repeatable)
-    ///
-    /// Captures are not kept, so every run is simulated.
-    #[arg(long, value_name = "LINK")]
-    pcap: Vec<String>,
-    /// Write each completed transfer of each run to a file: group, begin, size, completion time
-    ///
-    /// They are not kept, so every run is simulated.
-    #[arg(long)]
-    objects: bool,
-    /// Lay a theory over the packets: the fluid model of each row that has one, with the error
-    #[arg(long, value_enum, value_name = "THEORY", ignore_case = true)]
-    overlay: Option<Overlay>,
-}
-
-impl ComparisonOptions {
-    /// Whether packets of some link are to be written.
-    pub fn captures(&self) -> bool {
-        !self.pcap.is_empty()
-    }
-}
 
 /// What a report tells of its runs beside their numbers.
 struct About {
@@ -127,7 +83,7 @@ impl About {
 impl ComparisonOptions {
     /// The report on the runs that are known, and its rows.
     fn answer(&self, conducted: Conducted<Vec<Compared>>, about: About) -> Result<Answer, Failure> {
-        let Conducted { outcome, records, planned } = conducted;
+        let Conducted { outcome, records, planned, spent } = conducted;
         let About { title, rows: Reported { factors: Factors { factors, levels }, figure }, mut manifest } =
             about;
         let notes = &mut manifest.notes;
@@ -138,8 +94,11 @@ impl ComparisonOptions {
             ));
         }
         if done < planned {
-            notes.push(format!("interrupted: {done} of {planned} runs finished"));
+            let why = if spent { "the budget was spent" } else { "interrupted" };
+            notes.push(format!("{why}: {done} of {planned} runs finished"));
         }
+        notes.extend(self.precision.as_ref().map(|asked| asked.told(&outcome)));
+        let cautions = cautions(&outcome);
         let overlay = self.overlay == Some(Overlay::Fluid);
         let mut schemes: Vec<SchemeResult> = outcome
             .into_iter()
@@ -154,7 +113,7 @@ impl ComparisonOptions {
             notes.push(format!("without a run: {}", missing.join(", ")));
         }
         schemes.retain(|scheme| !scheme.runs.is_empty());
-        let comparison = Comparison { title, factors, schemes, manifest };
+        let comparison = Comparison { title, factors, schemes, cautions, manifest };
         // Each takes some tenths of a second for thousands of runs, and the other cores are idle by now.
         let (json, (document, tables)) = threads::both(
             || report::json::render(&comparison),
@@ -170,13 +129,18 @@ impl ComparisonOptions {
             json,
             document,
             series: Series::default(),
-            unfinished: (done < planned).then(|| {
+            unfinished: (done < planned && !spent).then(|| {
                 format!(
                     "stopped: {done} of {planned} runs finished and are kept; the same command goes on from there"
                 )
             }),
         })
     }
+}
+
+/// What the runs of some cases cannot tell.
+fn cautions(cases: &[Compared]) -> Vec<Caution> {
+    caution::of(&cases.iter().map(caution::Case::from).collect::<Vec<_>>())
 }
 
 /// The rows of a comparison under the names that their files have.
@@ -187,13 +151,6 @@ pub fn tables(comparison: &Comparison) -> Vec<(String, Records)> {
     // Without a completed transfer, for one, there are no classes.
     let parts = report::PARTS.map(part).into_iter().filter(|(_, table)| !table.rows.is_empty());
     [runs, summary].into_iter().chain(parts).collect()
-}
-
-/// Theories to lay over packets.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Overlay {
-    /// The fluid model that describes controller and queue
-    Fluid,
 }
 
 /// The failure for a scenario with fields set by options: theirs alone if any of them is wrong.
@@ -279,16 +236,16 @@ impl ComparisonPlan {
         self.open(&settings.pcap)?;
         let figure = settings.figure.wish(&self.figure, &self.rows.factors.factors, &self.rows.parts())?;
         let printer = settings.charts.printer()?;
-        let mut study = self.study(settings.show_flows);
+        let mut study = self.study(settings);
         let listens = self.listens(settings);
-        let sweep = Sweep::from(&settings.sweep);
+        let sweep = settings.sweep();
         sweep.check(session, listens)?;
         let objects = self.objects || settings.objects;
         if settings.sweep.dry_run() {
             return Forecast::of(session, &study, &sweep, listens, |cost| each::objects(objects, cost))?
                 .print(session, as_json);
         }
-        let ComparisonPlan { title, scenarios, files: named, rows, seeds, mut notes, out, .. } = self;
+        let ComparisonPlan { title, scenarios, files: named, rows, mut notes, out, .. } = self;
         let out = out.settle(session)?;
         let outside = named.keys().filter(|name| !is_within(name));
         notes.extend(
@@ -296,17 +253,19 @@ impl ComparisonPlan {
                 .map(|name| format!("`{name}` lies outside the scenario's folder: no copy of it was kept")),
         );
         let reported = Reported { factors: rows.factors, figure };
-        let about = About::new(session, title, reported, scenarios.clone(), named.clone(), seeds, notes);
-        let manifest = about.manifest.clone();
+        let seeds = study.seeds().to_vec();
+        let mut about = About::new(session, title, reported, scenarios.clone(), named.clone(), seeds, notes);
         let files = Files {
             settings,
             objects,
             rows: &rows.named,
-            runs: study.places().collect(),
-            manifest: &manifest,
+            runs: study.every_place(),
+            manifest: &about.manifest.clone(),
             out: &out,
         };
         let conducted = conductor::conduct(session, &mut study, &sweep, &files)?;
+        about.manifest.seeds = study.seeds().to_vec();
+        let manifest = about.manifest.clone();
         let Answer { document, json, tables, unfinished, .. } = settings.answer(conducted, about)?;
         write_scenarios(&scenarios, &named, &out)?;
         files::write(&out.join("summary.json"), &json)?;
@@ -326,7 +285,7 @@ impl ComparisonPlan {
     pub fn answer(mut self, session: &Session, settings: &ComparisonOptions) -> Result<Answer, Failure> {
         self.open(&settings.pcap)?;
         let figure = settings.figure.wish(&self.figure, &self.rows.factors.factors, &self.rows.parts())?;
-        let sweep = Sweep::from(&settings.sweep);
+        let sweep = settings.sweep();
         sweep.check(session, self.listens(settings))?;
         // Where there is one, the verb has written them before it is asked.
         if (settings.captures() || settings.objects) && matches!(self.out, Out::Free(_)) {
@@ -337,11 +296,12 @@ impl ComparisonPlan {
             let remedy = format!("name a directory with `{}`", session.option("out", "DIR"));
             return Err(Failure::usage(message, remedy));
         }
-        let mut study = self.study(settings.show_flows);
+        let mut study = self.study(settings);
         let conducted = conductor::conduct(session, &mut study, &sweep, &())?;
         let labels = study.places().map(|place| format!("series/{}", label(&self.rows.named, place)));
         let kept = labels.zip(study.wanted().iter().map(|run| (run.name(), run.seed))).collect();
-        let ComparisonPlan { title, scenarios, files, rows, seeds, notes, .. } = self;
+        let ComparisonPlan { title, scenarios, files, rows, notes, .. } = self;
+        let seeds = study.seeds().to_vec();
         let reported = Reported { factors: rows.factors, figure };
         let about = About::new(session, title, reported, scenarios, files, seeds, notes);
         let answer = settings.answer(conducted, about)?;
@@ -353,9 +313,11 @@ impl ComparisonPlan {
         self.objects || settings.objects || settings.captures()
     }
 
-    fn study(&self, windows: u32) -> Compare {
-        let followed = if self.every_flow { Followed::Every } else { Followed::Windows(windows as usize) };
+    fn study(&self, settings: &ComparisonOptions) -> Compare {
+        let windows = settings.show_flows as usize;
+        let followed = if self.every_flow { Followed::Every } else { Followed::Windows(windows) };
         Compare::new(self.rows.named.iter().cloned(), self.seeds.clone(), followed)
+            .precise(settings.precision.clone())
     }
 
     /// Marks captured links as measured. The first measured link stays the bottleneck.

@@ -2,11 +2,15 @@
 //! Options of the verbs that make runs: how many side by side, where they are kept, and who makes them.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
-use kneepoint::units::Bytes;
+use kneepoint::units::{Bytes, Span};
 use kneepoint_bench::cluster::Cluster;
 pub use kneepoint_bench::means::{Means, Shard, Sweep};
+
+/// The time that a study takes at most where a precision is asked for and no time is said.
+pub const USUAL_BUDGET: Duration = Duration::from_mins(5);
 
 /// Options of every verb that makes runs.
 #[derive(Args, Clone)]
@@ -50,6 +54,9 @@ pub struct SweepOptions {
     /// python3; $KNEE_PYTHON names another interpreter. Scenarios, and the files that they name, are on the same paths everywhere.
     #[arg(long, value_name = "CLUSTER")]
     on: Option<Cluster>,
+    /// Begin no run after so much time; the report is about those that ended [default: none, or 5min with --precision]
+    #[arg(long, value_name = "TIME")]
+    budget: Option<Span>,
     /// Say how many runs there would be, who would make them, how many are kept, how long the others would take, and how much memory; run and write nothing
     #[arg(long)]
     dry_run: bool,
@@ -78,7 +85,8 @@ impl From<&MeansOptions> for Sweep {
 
 impl From<&SweepOptions> for Sweep {
     fn from(options: &SweepOptions) -> Sweep {
-        let SweepOptions { means, shard, on, .. } = options;
-        Sweep { means: means.into(), shard: *shard, on: on.clone() }
+        let SweepOptions { means, shard, on, budget, .. } = options;
+        let budget = budget.map(|budget| Duration::from_nanos(budget.0));
+        Sweep { means: means.into(), shard: *shard, on: on.clone(), budget }
     }
 }

@@ -10,6 +10,7 @@
 //! cargo run --profile dist -p xtask -- ratchet instruction counts against the committed record
 //! cargo run --release -p xtask -- gates        every controller through the suites of `knee gate`
 //! cargo run -p xtask -- mutants                seeded faults that gates have to catch
+//! cargo run --release -p xtask -- precision    intervals and cautions beside long runs
 //! cargo run -p xtask -- docs                   documentation from the registries
 //! ```
 
@@ -25,6 +26,7 @@ mod live;
 mod mutants;
 mod ns2;
 mod ns3;
+mod precision;
 mod setting;
 mod validate;
 
@@ -60,6 +62,8 @@ enum Task {
     Gates(gates::Arguments),
     /// Build seeded faults and refactorings, and run their gates.
     Mutants(mutants::Arguments),
+    /// Compare intervals and cautions of scenarios at random with long runs.
+    Precision(precision::Arguments),
     /// Write or check the documentation generated from the registries.
     Docs(docs::Arguments),
 }
@@ -78,6 +82,7 @@ fn main() -> ExitCode {
         Task::BenchAcks(arguments) => bench::acks::run_once(&arguments),
         Task::Gates(arguments) => gates::run_all(&arguments),
         Task::Mutants(arguments) => mutants::run(&arguments),
+        Task::Precision(arguments) => precision::run(&arguments),
         Task::Docs(arguments) => docs::run(&arguments),
     };
     match done {

@@ -11,7 +11,7 @@ use clap::Args;
 use kneepoint::report::{Manifest, coexistence, json, output, reproduction};
 use kneepoint::scenario::{self, Queues, scheme};
 use kneepoint::study::coexist::{Coexist, Coexistence, Question, Refused, row_flows};
-use kneepoint::study::{Effort, Invalid, Study, Work};
+use kneepoint::study::{Effort, Invalid, Study, Work, precision};
 use kneepoint::units::{Interval, Rate, Span};
 use kneepoint_bench::answer::{self, Answer};
 use kneepoint_bench::conductor;
@@ -24,7 +24,7 @@ use super::compare::{read_scheme, replacing, short_names, tcp_options};
 use crate::comparison::{refused, write_scenarios};
 use crate::completion;
 use crate::failure::Failure;
-use crate::means::{Sweep, SweepOptions};
+use crate::means::{Sweep, SweepOptions, USUAL_BUDGET};
 use crate::named::NamedFiles;
 use crate::outputs::{Out, numbered, report_at, write_report};
 use crate::path::{Fields, PathOptions};
@@ -85,6 +85,9 @@ pub struct Arguments {
     /// Runs of each pair in each setting [default: 5, or 3 with --quick]
     #[arg(long, value_name = "N", value_parser = scenario::seeds)]
     seeds: Option<u32>,
+    /// Run further seeds until the 95 % intervals of all shares are so narrow, in parts of the fair share: 5%
+    #[arg(long, value_name = "PART", value_parser = precision::part)]
+    precision: Option<f64>,
     /// The first seed
     #[arg(long, default_value_t = 1, value_name = "SEED", value_parser = scenario::seed)]
     seed: u64,
@@ -115,7 +118,7 @@ const DEFAULTS: [&str; 4] = ["pert-adaptive", "cubic", "bbr", "sack"];
 
 /// Runs every pair and reports.
 fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
-    let (mut study, seeds, named) = study(session, arguments)?;
+    let (mut study, named) = study(session, arguments)?;
     let sweep = Sweep::from(&arguments.sweep);
     sweep.check(session, false)?;
     if arguments.sweep.dry_run() {
@@ -123,7 +126,7 @@ fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Fa
     }
     let printer = arguments.charts.or(&[Format::Png]).printer()?;
     let out = Out::or_free(arguments.out.as_deref(), PathBuf::from("out/coexist")).settle(session)?;
-    let Conclusion { answer, manifest, effort } = conduct(session, &mut study, seeds, arguments)?;
+    let Conclusion { answer, manifest, effort } = conduct(session, &mut study, arguments)?;
     let Answer { document, json, tables, unfinished, .. } = answer;
     write_report(session, &document, &out, &printer)?;
     write_scenarios(&study.scenarios, &named.into_texts(), &out)?;
@@ -140,15 +143,14 @@ fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Fa
 
 /// Runs every pair, and leaves no report behind.
 fn answer(session: &Session, arguments: &Arguments) -> Result<Answer, Failure> {
-    let (mut study, seeds, _) = study(session, arguments)?;
-    Ok(conduct(session, &mut study, seeds, arguments)?.answer)
+    let (mut study, _) = study(session, arguments)?;
+    Ok(conduct(session, &mut study, arguments)?.answer)
 }
 
-/// The encounters, their seeds, and the files that their scenarios name.
-fn study(session: &Session, arguments: &Arguments) -> Result<(Coexist, Vec<u64>, NamedFiles), Failure> {
+/// The encounters, and the files that their scenarios name.
+fn study(session: &Session, arguments: &Arguments) -> Result<(Coexist, NamedFiles), Failure> {
     let fields = arguments.path.fields(session, claims(arguments))?;
     let question = question(session, arguments, &fields)?;
-    let seeds = question.seeds.clone();
     let named = NamedFiles::default();
     let study = question.plan(&|name| named.given(name)).map_err(|why| match why {
         Refused::Invalid(invalid) => {
@@ -165,7 +167,7 @@ fn study(session: &Session, arguments: &Arguments) -> Result<(Coexist, Vec<u64>,
             "leave out what sets other buffers, seeds or a sweep; `knee run` takes any setting",
         ),
     })?;
-    Ok((study, seeds, named))
+    Ok((study.precise(arguments.precision), named))
 }
 
 /// The fields that options of this verb set by themselves.
@@ -196,7 +198,6 @@ struct Conclusion {
 fn conduct(
     session: &Session,
     study: &mut Coexist,
-    seeds: Vec<u64>,
     arguments: &Arguments,
 ) -> Result<Conclusion, Failure> {
     let run = study.wanted().into_iter().find_map(|wanted| match wanted.work {
@@ -204,14 +205,17 @@ fn conduct(
         Work::Computation(_) => None,
     });
     let mut notes = arguments.path.notes(run);
-    let conducted = conductor::conduct(session, study, &Sweep::from(&arguments.sweep), &())?;
+    let sweep = Sweep::from(&arguments.sweep).within(arguments.precision.map(|_| USUAL_BUDGET));
+    let conducted = conductor::conduct(session, study, &sweep, &())?;
     let (left, effort) = (conducted.left(), conducted.records.effort());
     if effort.runs == 0 {
         return Err(Failure::Interrupted("stopped before the first run finished: nothing to report".into()));
     }
-    notes.extend((left > 0).then(|| format!("interrupted: {left} runs were not finished")));
-    let manifest = manifest::of(session, study.scenarios.clone(), seeds, notes);
-    let unfinished = (left > 0)
+    let why = if conducted.spent { "the budget was spent" } else { "interrupted" };
+    notes.extend((left > 0).then(|| format!("{why}: {left} runs were not finished")));
+    notes.extend(study.told(&conducted.outcome));
+    let manifest = manifest::of(session, study.scenarios.clone(), study.seeds().to_vec(), notes);
+    let unfinished = (left > 0 && !conducted.spent)
         .then(|| format!("stopped: {left} runs were not finished; the same command goes on from there"));
     let answer = Answer { unfinished, ..report(&conducted.outcome, &manifest) };
     Ok(Conclusion { answer, manifest, effort })

@@ -58,7 +58,11 @@ pub struct Arguments {
     /// Also judge every combination of the readings that the experiments of a publication share, by shortened runs
     #[arg(long)]
     readings: bool,
-    /// Seeds of each experiment, instead of its own
+    /// Seeds of each experiment, instead of its own, all of which are run
+    ///
+    /// Without it, an experiment begins with three of its seeds and has twice as many in each round, its own at most, until all of its
+    /// claims are decided either way: with a probability of error below 0.001 at each look. Further seeds follow where a verdict is within
+    /// the noise of all.
     #[arg(long, value_name = "N", value_parser = scenario::seeds)]
     seeds: Option<u32>,
     /// Directory for figures and tables [default: out/reproduce, or out/quick with --quick, numbered if it exists]
@@ -70,6 +74,13 @@ pub struct Arguments {
     figure: FigureOptions,
     #[command(flatten)]
     sweep: SweepOptions,
+}
+
+impl Arguments {
+    /// Whether experiments stop as soon as their claims are decided.
+    fn is_early(&self) -> bool {
+        !self.quick && self.seeds.is_none()
+    }
 }
 
 pub const VERB: Verb<Arguments> = Verb { act, answer: Some(answer) };
@@ -85,10 +96,9 @@ fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Fa
     if arguments.sweep.dry_run() {
         let doubted = arguments.alternatives.is_none().then(BTreeSet::new);
         let experiments = seeded(volumes, arguments.seeds);
-        Forecast::of(session, &Reproduce { experiments, pace, scope, doubted }, &sweep, false, |_| {
-            Vec::new()
-        })?
-        .print(session, as_json)?;
+        let study = Reproduce { experiments, pace, scope, doubted, held: Vec::new() };
+        let study = if arguments.is_early() { study.early() } else { study };
+        Forecast::of(session, &study, &sweep, false, |_| Vec::new())?.print(session, as_json)?;
         if pace == Pace::Full || arguments.readings {
             session.tell("further seeds, other readings and their combinations are not counted");
         }
@@ -159,8 +169,9 @@ fn reproduced(
     let texts = volumes.iter().flat_map(texts).collect::<BTreeMap<_, _>>().into_iter().collect();
     let doubted = arguments.alternatives.is_none().then(BTreeSet::new);
     let experiments = seeded(volumes, arguments.seeds);
-    let single =
-        conduct(session, Reproduce { experiments, pace, scope, doubted }, &(&arguments.sweep).into());
+    let study = Reproduce { experiments, pace, scope, doubted, held: Vec::new() };
+    let study = if arguments.is_early() { study.early() } else { study };
+    let single = conduct(session, study, &(&arguments.sweep).into());
     // Where a part of the runs was asked for, it may be of either study.
     let apart = matches!(single, Ok(_) | Err(Failure::Said(0) | Failure::Left(_)));
     let joint =
@@ -195,7 +206,7 @@ fn combined(session: &Session, arguments: &Arguments) -> Result<Judged, Failure>
     let mut volumes = library::find(session, &arguments.names, Pace::Quick, Scope::Joint)?;
     volumes.retain(|volume| volume.shared.is_some());
     let experiments = seeded(volumes, Some(arguments.seeds.unwrap_or(COMBINED_SEEDS)));
-    let study = Reproduce { experiments, pace: Pace::Quick, scope: Scope::Joint, doubted: None };
+    let study = Reproduce { experiments, pace: Pace::Quick, scope: Scope::Joint, doubted: None, held: Vec::new() };
     conduct(session, study, &(&arguments.sweep).into())
 }
 
@@ -225,8 +236,9 @@ fn conduct(session: &Session, mut study: Reproduce, sweep: &Sweep) -> Result<Jud
     let conducted = conductor::conduct(session, &mut study, sweep, &())?;
     let (left, planned, effort) = (conducted.left(), conducted.planned, conducted.records.effort());
     if left > 0 {
+        let why = if conducted.spent { "the budget was spent" } else { "stopped" };
         return Err(Failure::Interrupted(format!(
-            "stopped: {left} runs were not finished; {} are kept\n\
+            "{why}: {left} runs were not finished; {} are kept\n\
              the same command goes on from there, and then judges the claims",
             reproduction::effort(&effort)
         )));

@@ -56,6 +56,8 @@ def compare(
     memory: Optional[Union[str, int, float]] = None,
     shard: Optional[Union[str, int, float]] = None,
     on: Optional[Union[str, int, float]] = None,
+    budget: Optional[Union[str, int, float]] = None,
+    precision: Optional[Union[str, int, float]] = None,
     series: Union[Literal["csv", "parquet"], Sequence[Union[Literal["csv", "parquet"]]], None] = None,
     show_flows: Optional[int] = 4,
     charts: Union[Literal["svg", "png", "pdf"], Sequence[Union[Literal["svg", "png", "pdf"]]], None] = None,
@@ -116,6 +118,8 @@ def compare(
     memory: Memory that the runs may take together, as in 4gb [default: three quarters of what is available] It is estimated beforehand: fewer runs are made side by side if not all fit, and a run that does not fit alone is refused. One that grows beyond what it may take is stopped. Available is what the machine has, what the control group leaves, or half of what `ulimit -v` leaves, whichever is least. On a cluster this is the memory of each worker, which makes one run at a time.
     shard: Make only runs I, I+N, I+2N, … of the study, as far as they are missing: for several machines with one store Each of N machines is given a number I from 1 to N. The last to finish, or the same command without it, reports.
     on: Make the runs on a Ray cluster: `ray` is this machine or $RAY_ADDRESS, `ray://HOST[:PORT]` one that is running, by default at port 10001 The store may then be a URL that fsspec knows, as in `--store s3://bucket/runs`; out/runs has copies. The Python package has the runs made: `pip install 'ray[client]' fsspec`. It is looked for beside this program, then with python3; $KNEE_PYTHON names another interpreter. Scenarios, and the files that they name, are on the same paths everywhere.
+    budget: Begin no run after so much time; the report is about those that ended [default: none, or 5min with --precision]
+    precision: Run further seeds until the 95 % intervals of the headline metrics are so narrow: a part of the mean, and points of a fraction `2%` is of all of them, `utilization=1%,delay=5%` of two. There are eight seeds at least, since fewer stop by chance, and twice as many in each round at most. The report says which number was the last.
     series: Formats of the sampled series
     show_flows: Of how many flows of each group the window is sampled and drawn; the first and the last are among them
     charts: Formats of the charts in OUT/figures; SVG is always written
@@ -144,6 +148,7 @@ def coexist(
     measure: Optional[Union[str, int, float]] = None,
     start: Optional[Union[str, int, float]] = None,
     seeds: Optional[int] = None,
+    precision: Optional[float] = None,
     seed: Optional[int] = 1,
     tcp: Union[str, Sequence[Union[str, float]], Mapping[str, Any], None] = None,
     queues: Optional[Literal["paper", "linux"]] = "paper",
@@ -171,6 +176,7 @@ def coexist(
     memory: Optional[Union[str, int, float]] = None,
     shard: Optional[Union[str, int, float]] = None,
     on: Optional[Union[str, int, float]] = None,
+    budget: Optional[Union[str, int, float]] = None,
     charts: Union[Literal["svg", "png", "pdf"], Sequence[Union[Literal["svg", "png", "pdf"]]], None] = None,
     size: Optional[Union[str, int, float]] = None,
     font: Optional[Union[str, int, float]] = None,
@@ -191,6 +197,7 @@ def coexist(
     measure: Measurement window [default: all but the first quarter, 50s..200s of 200s]
     start: Interval of random start times [default: the first twentieth, 0s..10s of 200s]
     seeds: Runs of each pair in each setting [default: 5, or 3 with --quick]
+    precision: Run further seeds until the 95 % intervals of all shares are so narrow, in parts of the fair share: 5%
     seed: The first seed
     tcp: Options of every TCP, as `knee explain tcp` lists them (repeatable, or with commas)
     queues: Whose settings are the defaults of queues
@@ -218,6 +225,7 @@ def coexist(
     memory: Memory that the runs may take together, as in 4gb [default: three quarters of what is available] It is estimated beforehand: fewer runs are made side by side if not all fit, and a run that does not fit alone is refused. One that grows beyond what it may take is stopped. Available is what the machine has, what the control group leaves, or half of what `ulimit -v` leaves, whichever is least. On a cluster this is the memory of each worker, which makes one run at a time.
     shard: Make only runs I, I+N, I+2N, … of the study, as far as they are missing: for several machines with one store Each of N machines is given a number I from 1 to N. The last to finish, or the same command without it, reports.
     on: Make the runs on a Ray cluster: `ray` is this machine or $RAY_ADDRESS, `ray://HOST[:PORT]` one that is running, by default at port 10001 The store may then be a URL that fsspec knows, as in `--store s3://bucket/runs`; out/runs has copies. The Python package has the runs made: `pip install 'ray[client]' fsspec`. It is looked for beside this program, then with python3; $KNEE_PYTHON names another interpreter. Scenarios, and the files that they name, are on the same paths everywhere.
+    budget: Begin no run after so much time; the report is about those that ended [default: none, or 5min with --precision]
     charts: Formats of the charts in OUT/figures; SVG is always written
     size: Size of these charts on paper, as in 3.3in, 8cm or, with the height, 3.3x2.2in; they are laid out for it with letters of 8 pt
     font: Family of their letters, as in "Times New Roman" [default: the reader's own in SVG, Roboto in PNG and PDF]
@@ -259,6 +267,8 @@ def run(
     memory: Optional[Union[str, int, float]] = None,
     shard: Optional[Union[str, int, float]] = None,
     on: Optional[Union[str, int, float]] = None,
+    budget: Optional[Union[str, int, float]] = None,
+    precision: Optional[Union[str, int, float]] = None,
     series: Union[Literal["csv", "parquet"], Sequence[Union[Literal["csv", "parquet"]]], None] = None,
     show_flows: Optional[int] = 4,
     charts: Union[Literal["svg", "png", "pdf"], Sequence[Union[Literal["svg", "png", "pdf"]]], None] = None,
@@ -308,6 +318,8 @@ def run(
     memory: Memory that the runs may take together, as in 4gb [default: three quarters of what is available] It is estimated beforehand: fewer runs are made side by side if not all fit, and a run that does not fit alone is refused. One that grows beyond what it may take is stopped. Available is what the machine has, what the control group leaves, or half of what `ulimit -v` leaves, whichever is least. On a cluster this is the memory of each worker, which makes one run at a time.
     shard: Make only runs I, I+N, I+2N, … of the study, as far as they are missing: for several machines with one store Each of N machines is given a number I from 1 to N. The last to finish, or the same command without it, reports.
     on: Make the runs on a Ray cluster: `ray` is this machine or $RAY_ADDRESS, `ray://HOST[:PORT]` one that is running, by default at port 10001 The store may then be a URL that fsspec knows, as in `--store s3://bucket/runs`; out/runs has copies. The Python package has the runs made: `pip install 'ray[client]' fsspec`. It is looked for beside this program, then with python3; $KNEE_PYTHON names another interpreter. Scenarios, and the files that they name, are on the same paths everywhere.
+    budget: Begin no run after so much time; the report is about those that ended [default: none, or 5min with --precision]
+    precision: Run further seeds until the 95 % intervals of the headline metrics are so narrow: a part of the mean, and points of a fraction `2%` is of all of them, `utilization=1%,delay=5%` of two. There are eight seeds at least, since fewer stop by chance, and twice as many in each round at most. The report says which number was the last.
     series: Formats of the sampled series
     show_flows: Of how many flows of each group the window is sampled and drawn; the first and the last are among them
     charts: Formats of the charts in OUT/figures; SVG is always written
@@ -344,6 +356,7 @@ def reproduce(
     memory: Optional[Union[str, int, float]] = None,
     shard: Optional[Union[str, int, float]] = None,
     on: Optional[Union[str, int, float]] = None,
+    budget: Optional[Union[str, int, float]] = None,
     progress: Shown = None,
 ) -> Result:
     """Reproduce published figures and tables, and test their claims.
@@ -352,7 +365,7 @@ def reproduce(
     quick: Shortened runs, for a first look
     alternatives: Run the other readings of every experiment, or of none [default: where a claim does not hold; with --quick of none]
     readings: Also judge every combination of the readings that the experiments of a publication share, by shortened runs
-    seeds: Seeds of each experiment, instead of its own
+    seeds: Seeds of each experiment, instead of its own, all of which are run Without it, an experiment begins with three of its seeds and has twice as many in each round, its own at most, until all of its claims are decided either way: with a probability of error below 0.001 at each look. Further seeds follow where a verdict is within the noise of all.
     out: Directory for figures and tables [default: out/reproduce, or out/quick with --quick, numbered if it exists]
     charts: Formats of the charts in OUT/figures; SVG is always written
     size: Size of these charts on paper, as in 3.3in, 8cm or, with the height, 3.3x2.2in; they are laid out for it with letters of 8 pt
@@ -368,6 +381,7 @@ def reproduce(
     memory: Memory that the runs may take together, as in 4gb [default: three quarters of what is available] It is estimated beforehand: fewer runs are made side by side if not all fit, and a run that does not fit alone is refused. One that grows beyond what it may take is stopped. Available is what the machine has, what the control group leaves, or half of what `ulimit -v` leaves, whichever is least. On a cluster this is the memory of each worker, which makes one run at a time.
     shard: Make only runs I, I+N, I+2N, … of the study, as far as they are missing: for several machines with one store Each of N machines is given a number I from 1 to N. The last to finish, or the same command without it, reports.
     on: Make the runs on a Ray cluster: `ray` is this machine or $RAY_ADDRESS, `ray://HOST[:PORT]` one that is running, by default at port 10001 The store may then be a URL that fsspec knows, as in `--store s3://bucket/runs`; out/runs has copies. The Python package has the runs made: `pip install 'ray[client]' fsspec`. It is looked for beside this program, then with python3; $KNEE_PYTHON names another interpreter. Scenarios, and the files that they name, are on the same paths everywhere.
+    budget: Begin no run after so much time; the report is about those that ended [default: none, or 5min with --precision]
     """
 
 def plot(

@@ -19,6 +19,7 @@ mod meter;
 mod mixture;
 mod object;
 mod occupancy;
+mod parts;
 mod playback;
 mod position;
 mod registry;
@@ -31,6 +32,7 @@ mod tally;
 
 pub use meter::Meter;
 pub use object::Objects;
+pub use parts::{PARTS, Parts};
 pub use playback::Played;
 pub use registry::{Subject, headlines};
 pub use series::{COLUMNS, Column, Followed, Series, spread};

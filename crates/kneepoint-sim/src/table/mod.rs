@@ -7,6 +7,7 @@ pub mod paired;
 mod records;
 mod series;
 mod statistics;
+pub mod steady;
 
 pub use frame::{Frame, Labels, Row, quantity, value};
 pub use records::{Cell, Records, defined};

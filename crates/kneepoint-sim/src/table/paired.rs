@@ -11,9 +11,8 @@
 //! it by chance. Where the numbers vary and their difference does not, its deviation says nothing, and the sign test takes the place
 //! of Student's: p = 2 / 2ⁿ.
 
-use statrs::distribution::{ContinuousCDF, StudentsT};
-
 use super::Estimate;
+use super::statistics::student_p;
 
 /// The probability below which a difference counts as more than noise.
 pub const LEVEL: f64 = 0.05;
@@ -57,15 +56,24 @@ fn is_fixed(pairs: &[(f64, f64)]) -> bool {
     pairs.windows(2).all(|two| two[0] == two[1]) && !pairs.iter().all(counts)
 }
 
+/// The probability that numbers are so far from zero, or farther, though their mean is zero: Student's test, two-sided; zero where all are the
+/// same, and none of fewer than two.
+pub fn from_zero(numbers: &[f64]) -> Option<f64> {
+    let estimate = Estimate::of(numbers);
+    let half_width = estimate.half_width?;
+    Some(match half_width <= ROUNDING * estimate.mean.abs() {
+        true if estimate.mean == 0.0 => 1.0,
+        true => 0.0,
+        false => student(numbers, estimate.mean),
+    })
+}
+
 /// Student's paired test, two-sided.
 fn student(differences: &[f64], mean: f64) -> f64 {
     let count = differences.len() as f64;
     let squares: f64 = differences.iter().map(|one| (one - mean) * (one - mean)).sum();
     let error = libm::sqrt(squares / (count - 1.0) / count);
-    let below = StudentsT::new(0.0, 1.0, count - 1.0)
-        .map_or(f64::NAN, |student| student.cdf(-libm::fabs(mean / error)));
-    // The last digits vary between machines; equal bytes need them equal.
-    libm::round(2.0 * below * 1e12) / 1e12
+    student_p(mean / error, count - 1.0)
 }
 
 /// The probabilities of several comparisons after Holm's correction, in their order.
@@ -93,6 +101,16 @@ mod tests {
         let paired = Paired::of(one.into_iter().zip(other));
         assert!((paired.difference.mean - 1.58).abs() < 1e-12);
         assert!((paired.p.unwrap() - 0.002_832_89).abs() < 1e-7, "{paired:?}");
+    }
+
+    #[test]
+    fn numbers_are_as_far_from_zero_as_the_sleepers_differ_and_equal_ones_are_not_random() {
+        let differences = [1.2, 2.4, 1.3, 1.3, 0.0, 1.0, 1.8, 0.8, 4.6, 1.4];
+        assert!((from_zero(&differences).unwrap() - 0.002_832_89).abs() < 1e-7);
+        assert_eq!(
+            [from_zero(&[2.0, 2.0]), from_zero(&[0.0, 0.0]), from_zero(&[3.0])],
+            [Some(0.0), Some(1.0), None]
+        );
     }
 
     #[test]

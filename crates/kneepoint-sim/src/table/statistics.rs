@@ -80,10 +80,17 @@ impl Bounds {
 }
 
 /// What 97.5 % of Student's distribution with `freedom` degrees of freedom do not exceed.
-fn student_t(freedom: f64) -> f64 {
+pub(super) fn student_t(freedom: f64) -> f64 {
     let quantile = StudentsT::new(0.0, 1.0, freedom).map_or(f64::NAN, |student| student.inverse_cdf(0.975));
     // The last digits of the root search vary between machines; equal bytes need them equal.
     (quantile * 1e9).round() / 1e9
+}
+
+/// The probability of a number at least as far from zero under Student's distribution.
+pub(super) fn student_p(t: f64, freedom: f64) -> f64 {
+    let below = StudentsT::new(0.0, 1.0, freedom).map_or(f64::NAN, |student| student.cdf(-libm::fabs(t)));
+    // The last digits vary between machines; equal bytes need them equal.
+    libm::round(2.0 * below * 1e12) / 1e12
 }
 
 /// Jain's fairness index: 1 for equal shares, 1/n if one flow gets everything; NaN without flows or goodput.

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::expression::{Check, Expression, Reference, Scope, Sign};
-use crate::table::Estimate;
-use crate::table::{Frame, Labels};
+use crate::table::paired::from_zero;
+use crate::table::{Estimate, Frame, Labels};
 
 crate::choice! {
     /// At how many of its points a claim has to hold.
@@ -129,7 +129,18 @@ impl CheckResult {
     fn certain(&self) -> bool {
         self.margin.half_width.is_none_or(|half_width| self.margin.mean.abs() >= half_width)
     }
+
+    /// Whether further seeds are not expected to change what it says: [`EARLY`] of a margin's other sign. A number that is the same with every
+    /// seed is not random.
+    fn decided(&self) -> bool {
+        let margins = self.sides.iter().map(|one| self.sign.margin(one.left, one.right));
+        from_zero(&margins.collect::<Vec<_>>()).is_some_and(|p| p < EARLY)
+    }
 }
+
+/// The probability of an error at which a claim is decided before all of its seeds are run. There are three looks at most, so that all of them
+/// together err less often than the interval of the last.
+const EARLY: f64 = 1e-3;
 
 impl Claim {
     /// Judges the claim by the observations.
@@ -157,6 +168,16 @@ impl Claim {
                 Judgement { verdict, certain, ours, points: compared, missing: None }
             }
         }
+    }
+
+    /// Whether further seeds are not expected to change the verdict. A claim that cannot be tested is decided.
+    pub fn decided(&self, frame: &Frame) -> bool {
+        let points = points(frame, &self.each);
+        self.compare(frame, &points).map_or(true, |compared| {
+            let sure = |one: &CheckResult| one.holds && one.decided();
+            let maybe = |one: &CheckResult| one.holds || !one.decided();
+            self.met(&compared, sure) == self.met(&compared, maybe)
+        })
     }
 
     /// Whether enough points hold, if `holds` says which comparisons do.
@@ -328,6 +349,16 @@ mod tests {
         assert!(!judged.certain);
         let clear = claim("queue[scheme=pert] < 5 * queue[scheme=red]", Need::All).judge(&frame());
         assert_eq!((clear.verdict, clear.certain), (Verdict::Holds, true));
+    }
+
+    #[test]
+    fn a_claim_is_decided_by_a_margin_beyond_its_spread_or_by_points_that_are_enough() {
+        let decided = |check, need| claim(check, need).decided(&frame());
+        // 8.5 ± 0.5, 0.5 ± 0.5 and −11.5 ± 0.5 with two seeds, p = 0.04 and more.
+        assert!(!decided("queue[scheme=pert] < queue[scheme=red]", Need::Most));
+        assert!(decided("queue[scheme=pert] < 1e6 * queue[scheme=red]", Need::All));
+        assert!(decided("queue[scheme=red] < 21", Need::All), "the same with each seed");
+        assert!(decided("queue[scheme=vegas] < 1", Need::Any), "cannot be tested");
     }
 
     #[test]

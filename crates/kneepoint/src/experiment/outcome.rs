@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! An experiment and what its runs observed.
 
-use super::{Cause, Experiment, Judgement, Pace, Scope, Variant, Verdict};
+use super::{Cause, Experiment, Judgement, Pace, Point, Scope, Variant, Verdict};
+use crate::study::Work;
 use crate::table::Frame;
 
 /// An experiment after its runs.
@@ -28,6 +29,22 @@ impl Reproduction {
     /// The judgement of each claim under the readings taken.
     pub fn judgements(&self) -> Vec<Judgement> {
         self.under(0)
+    }
+
+    /// Whether further seeds are not expected to change a verdict, under the readings taken and any other that was run.
+    pub fn decided(&self) -> bool {
+        let run = self.frames.iter().filter(|frame| !frame.seeds().is_empty());
+        run.into_iter().all(|frame| self.experiment.claims.iter().all(|claim| claim.decided(frame)))
+    }
+
+    /// The claims that its seeds do not decide under the readings taken, by their ids. Computations take no seed.
+    pub fn open(&self) -> Vec<&str> {
+        let computed = |point: &Point| matches!(point.work, Work::Computation(_));
+        if self.experiment.variants[0].points.iter().all(computed) {
+            return Vec::new();
+        }
+        let open = self.experiment.claims.iter().filter(|claim| !claim.decided(&self.frames[0]));
+        open.map(|claim| claim.id.as_str()).collect()
     }
 
     /// The judgement of each claim under the variant with this index.

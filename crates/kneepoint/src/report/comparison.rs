@@ -2,7 +2,7 @@
 //! The document about a comparison: headline metrics, charts, and the metrics of groups, transfers and links. As JSON:
 //!
 //! ```text
-//! { "schema_version", "title", "verdict",
+//! { "schema_version", "title", "verdict", "cautions",
 //!   "factors": [ { "key", "name", "unit", "column", "levels": [ { "text", "number" } ] } ],
 //!   "schemes": [ { "scheme", "levels": { COLUMN: LEVEL, … }, KEY: { "mean", "half_width" }, …,
 //!                  PART: [ { "link", KEY: { "mean", "half_width" }, … } ],
@@ -156,11 +156,9 @@ fn headline(comparison: &Comparison, wish: &FigureSpec) -> Vec<Block> {
     let seeds = comparison.schemes.iter().map(|scheme| scheme.runs.len()).min().unwrap_or(0);
     let [terminal, pages] = ["*", "Bold:"].map(|best| marks(&cells, best, seeds).map(Block::prose));
     let told = Block::Pages { blocks: pages.into_iter().collect(), terminal: terminal.into_iter().collect() };
-    let notes = comparison.manifest.notes.iter().cloned().chain(remarks::of(comparison)).map(Block::prose);
-    let shown = match grid.metrics.is_empty() && grid.lines.len() > 1 {
-        true => Block::prose(ALIKE),
-        false => Block::Table(table),
-    };
+    let notes = remarks::of(comparison).into_iter().map(Block::prose);
+    let alike = grid.metrics.is_empty() && grid.lines.len() > 1;
+    let shown = if alike { Block::prose(ALIKE) } else { Block::Table(table) };
     let blocks: Vec<Block> = std::iter::once(shown).chain(grid.constants().map(Block::prose)).collect();
     let rows = match pivot::blocks(comparison, &grid) {
         Some(brief) => vec![Block::Pages { blocks, terminal: brief }],
@@ -233,11 +231,12 @@ impl Serialize for Comparison {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let schemes: Vec<Written> =
             self.schemes.iter().map(|scheme| Written { scheme, factors: &self.factors }).collect();
-        let mut map = serializer.serialize_map(Some(5))?;
+        let mut map = serializer.serialize_map(Some(6))?;
         map.serialize_entry("title", &self.title)?;
         map.serialize_entry("verdict", &verdict(self).plain())?;
         map.serialize_entry("factors", &self.factors)?;
         map.serialize_entry("schemes", &schemes)?;
+        map.serialize_entry("cautions", &self.cautions)?;
         map.serialize_entry("manifest", &self.manifest)?;
         map.end()
     }
@@ -291,7 +290,7 @@ mod tests {
     #[test]
     fn the_keys_are_these_and_no_others() {
         let document: Value = serde_json::from_str(&render(&example::comparison())).unwrap();
-        assert_keys(&document, "factors manifest schema_version schemes title verdict");
+        assert_keys(&document, "cautions factors manifest schema_version schemes title verdict");
         let scheme = &document["schemes"][0];
         assert_keys(
             scheme,
@@ -401,6 +400,7 @@ mod tests {
         let comparison = Comparison {
             factors: Vec::new(),
             schemes: Vec::new(),
+            cautions: Vec::new(),
             manifest: Manifest::default(),
             title: "t".into(),
         };

@@ -168,7 +168,7 @@ impl Comparison {
         let Factors { factors, levels } = Factors::of(&schemes.iter().map(named).collect::<Vec<_>>());
         let placed =
             schemes.into_iter().zip(levels).map(|(scheme, levels)| SchemeResult { levels, ..scheme });
-        Comparison { title, factors, schemes: placed.collect(), manifest }
+        Comparison { title, factors, schemes: placed.collect(), cautions: Vec::new(), manifest }
     }
 
     /// The factors with several levels, with their places.

@@ -46,6 +46,7 @@ pub use factor::{Factor, Factors, Level};
 use crate::fluid::{Misfit, Theory};
 use crate::keys::Shape;
 use crate::measure::Subject;
+use crate::study::caution::Caution;
 use crate::table::{Estimate, Labels, Row, Table, number, value};
 
 /// The subjects of a run that have a table of their own in CSV and JSON, by its name.
@@ -71,6 +72,8 @@ pub struct Comparison {
     pub factors: Vec<Factor>,
     /// The schemes, in order.
     pub schemes: Vec<SchemeResult>,
+    /// What the runs cannot tell.
+    pub cautions: Vec<Caution>,
     /// The manifest of the runs.
     pub manifest: Manifest,
 }

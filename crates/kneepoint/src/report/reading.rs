@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{Comparison, Factor, Level, Manifest, RunResult, SCHEMA_VERSION, SchemeResult};
+use crate::study::caution::Caution;
 use crate::table::Labels;
 
 /// Why a text is no comparison.
@@ -64,6 +65,8 @@ struct Written {
     title: String,
     factors: Vec<WrittenFactor>,
     schemes: Vec<WrittenScheme>,
+    #[serde(default)]
+    cautions: Vec<Caution>,
     manifest: Manifest,
 }
 
@@ -87,14 +90,14 @@ struct WrittenScheme {
 
 impl Written {
     fn comparison(self) -> Result<Comparison, String> {
-        let Written { title, factors, schemes, manifest } = self;
+        let Written { title, factors, schemes, cautions, manifest } = self;
         let factors: Vec<Factor> =
             factors.into_iter().map(WrittenFactor::factor).collect::<Result<_, String>>()?;
         let schemes = schemes.into_iter().map(|scheme| scheme.result(&factors));
         let schemes: Vec<SchemeResult> = schemes.collect::<Result<_, String>>()?;
         let names: BTreeSet<&str> = schemes.iter().map(|scheme| scheme.scheme.as_str()).collect();
         match names.len() == schemes.len() {
-            true => Ok(Comparison { title, factors, schemes, manifest }),
+            true => Ok(Comparison { title, factors, schemes, cautions, manifest }),
             false => Err("two schemes have the same name".into()),
         }
     }

@@ -13,11 +13,13 @@ use crate::table::{number, value};
 const EFFECTS: [(&str, &str, &str); 2] =
     [("duplicated", "duplicated", ""), ("corrupted", "corrupted", ", which their receivers dropped")];
 
-/// All remarks on a comparison.
+/// All remarks on a comparison: what its runs cannot tell, what was noted of them, and what follows from the rows.
 pub(super) fn of(comparison: &Comparison) -> Vec<String> {
+    let cautions = comparison.cautions.iter().map(|caution| caution.text.clone());
+    let noted = cautions.chain(comparison.manifest.notes.iter().cloned());
     let runs = || comparison.schemes.iter().flat_map(|scheme| &scheme.runs);
     let effects = EFFECTS.iter().flat_map(|effect| shares(runs(), effect));
-    effects.chain(beyond_capacity(runs())).collect()
+    noted.chain(effects).chain(beyond_capacity(runs())).collect()
 }
 
 /// Of each link with an effect, the least and the greatest share of its packets in any run.

@@ -11,12 +11,12 @@ pub use coexistence::{Coexistence, Encounter, Meeting, Square, places};
 pub use conduct::{Conduct, Extreme, parts, shown};
 
 use super::dumbbell::{Dumbbell, Party, Sessions, replaced};
-use super::{Invalid, Packets, Records, Study, Wanted, Work, seed_by_seed};
+use super::{Invalid, Packets, Records, Study, Wanted, Work, precision, seed_by_seed};
 use crate::scenario::scheme::Scheme;
 use crate::scenario::tree::{Table, Value};
 use crate::scenario::{Document, Extensions, Files, Queues};
 use crate::settings::Raw;
-use crate::table::Row;
+use crate::table::{Row, number};
 use crate::units::{Interval, Rate, Span, Time};
 
 /// What scenarios call the two groups: a controller may meet itself.
@@ -91,6 +91,8 @@ pub enum Refused {
 pub struct Coexist {
     question: Question,
     encounters: Vec<(Square, Work)>,
+    /// How narrow the intervals of shares are to be, in parts of the fair share, if that is asked.
+    precision: Option<f64>,
     /// Names and texts of the scenarios, each with its buffers as a sweep.
     pub scenarios: Vec<(String, String)>,
 }
@@ -134,7 +136,7 @@ impl Question {
             }
             scenarios.push((name, text));
         }
-        Ok(Coexist { question: self, encounters, scenarios })
+        Ok(Coexist { question: self, encounters, precision: None, scenarios })
     }
 
     /// `pert beside cubic`: short whatever their settings are, for scenarios refuse long names.
@@ -214,11 +216,59 @@ impl Question {
     }
 }
 
+impl Coexist {
+    /// With further seeds until the intervals of all shares are so narrow, in parts of the fair share.
+    #[must_use]
+    pub fn precise(mut self, precision: Option<f64>) -> Coexist {
+        self.precision = precision;
+        precision::reach(&mut self.question.seeds, precision.map_or(0, |_| precision::LEAST));
+        self
+    }
+
+    /// The seeds of this round.
+    pub fn seeds(&self) -> &[u64] {
+        &self.question.seeds
+    }
+
+    /// The widest interval of a share, in what was wanted; none where none is wanted or known.
+    fn widest(&self, outcome: &Coexistence) -> Option<f64> {
+        let wanted = self.precision?;
+        outcome
+            .cells
+            .iter()
+            .filter_map(|cell| cell.taken().half_width)
+            .map(|half| half / wanted)
+            .max_by(f64::total_cmp)
+    }
+
+    /// What decided, for readers.
+    pub fn told(&self, outcome: &Coexistence) -> Option<String> {
+        let percent = |part: f64| number::significant(100.0 * part, 2);
+        let (wanted, widest, seeds) = (self.precision?, self.widest(outcome)?, self.question.seeds.len());
+        let found = percent(wanted * widest);
+        let within = if widest <= 1.0 { "within" } else { "not within" };
+        Some(format!(
+            "Precision: all shares are {within} {} % of the fair share after {seeds} seeds; the last is ± {found} %.",
+            percent(wanted)
+        ))
+    }
+}
+
 impl Study for Coexist {
     type Outcome = Coexistence;
 
     fn wanted(&self) -> Vec<Wanted<'_>> {
         seed_by_seed(&self.question.seeds, self.encounters.iter().map(|(_, work)| work))
+    }
+
+    fn again(&mut self, outcome: &Coexistence) -> Option<&'static str> {
+        let count = precision::next(self.question.seeds.len(), self.widest(outcome)?)?;
+        precision::reach(&mut self.question.seeds, count);
+        Some(precision::WHY)
+    }
+
+    fn every_round(&mut self) {
+        precision::reach(&mut self.question.seeds, self.precision.map_or(0, |_| precision::MOST));
     }
 
     /// Every square; a pair that was run in the other order is read from the other side.

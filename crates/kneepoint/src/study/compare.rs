@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Compare: cases side by side, each with the same seeds. `knee compare` and `knee run` are both this study.
 
+use super::precision::{self, Precision};
 use super::{Packets, Record, Records, Study, Wanted, Work};
 use crate::fluid::Theory;
 use crate::measure::Followed;
@@ -11,6 +12,7 @@ use crate::spec::Valid;
 pub struct Compare {
     cases: Vec<Case>,
     seeds: Vec<u64>,
+    precision: Option<Precision>,
 }
 
 /// One row of the report.
@@ -49,7 +51,27 @@ impl Compare {
             let packets = Packets { shown: true, followed, ..Packets::from(valid) };
             Case { name, work: Work::Packets(Box::new(packets)) }
         };
-        Compare { cases: cases.into_iter().map(case).collect(), seeds }
+        Compare { cases: cases.into_iter().map(case).collect(), seeds, precision: None }
+    }
+
+    /// With further seeds until the intervals are so narrow.
+    #[must_use]
+    pub fn precise(mut self, precision: Option<Precision>) -> Compare {
+        self.precision = precision;
+        precision::reach(&mut self.seeds, self.precision.as_ref().map_or(0, |_| precision::LEAST));
+        self
+    }
+
+    /// The seeds of this round.
+    pub fn seeds(&self) -> &[u64] {
+        &self.seeds
+    }
+
+    /// The place of the case and the seed of each run that some round may want.
+    pub fn every_place(&self) -> Vec<(usize, u64)> {
+        let mut all = self.clone();
+        all.every_round();
+        all.places().collect()
     }
 
     /// The place of the case and the seed of each wanted run.
@@ -67,6 +89,16 @@ impl Study for Compare {
         let one =
             |(case, seed): (usize, u64)| Wanted { work: &self.cases[case].work, seed, series: series(seed) };
         self.places().map(one).collect()
+    }
+
+    fn again(&mut self, outcome: &Vec<Compared>) -> Option<&'static str> {
+        let count = self.precision.as_ref()?.next(outcome, self.seeds.len())?;
+        precision::reach(&mut self.seeds, count);
+        Some(precision::WHY)
+    }
+
+    fn every_round(&mut self) {
+        precision::reach(&mut self.seeds, self.precision.as_ref().map_or(0, |_| precision::MOST));
     }
 
     fn outcome(&self, records: &Records) -> Vec<Compared> {

@@ -11,6 +11,7 @@
 //! each under its [name](fingerprint::name), so that studies share runs and none is executed twice. Where an outcome calls for further
 //! runs, the study has another round.
 
+pub mod caution;
 pub mod coexist;
 pub mod compare;
 pub mod compute;
@@ -20,6 +21,7 @@ pub mod fluid;
 pub mod hash;
 pub mod live;
 pub mod markov;
+pub mod precision;
 pub mod predict;
 mod record;
 pub mod watch;

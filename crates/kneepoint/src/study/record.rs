@@ -49,22 +49,26 @@ pub struct Record {
     pub rows: Vec<Row>,
     /// The sampled state, if the run was sampled.
     pub series: Option<Table>,
+    /// The headline metrics over equal parts of the measurement window, if a report shows the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parts: Option<Table>,
 }
 
 impl Record {
     /// The record of a simulation.
     pub fn simulated(seed: u64, cpu_seconds: f64, outcome: Outcome, observed: Yield) -> Record {
-        let Yield { rows, mut series } = observed;
+        let Yield { rows, mut series, mut parts } = observed;
         // Processors differ in the sign of a NaN, and JSON has none: one is read back like it was made.
-        let numbers = series.iter_mut().flat_map(|table| table.rows.iter_mut().flatten());
+        let tables = series.iter_mut().chain(&mut parts);
+        let numbers = tables.flat_map(|table| table.rows.iter_mut().flatten());
         numbers.filter(|number| number.is_nan()).for_each(|number| *number = f64::NAN);
         let Outcome { bottleneck_packets, events, .. } = outcome;
-        Record { seed, cpu_seconds, bottleneck_packets, events, rows, series }
+        Record { seed, cpu_seconds, bottleneck_packets, events, rows, series, parts }
     }
 
     /// The record of a computation.
     pub fn computed(seed: u64, cpu_seconds: f64, rows: Vec<Row>) -> Record {
-        Record { seed, cpu_seconds, bottleneck_packets: 0, events: 0, rows, series: None }
+        Record { seed, cpu_seconds, bottleneck_packets: 0, events: 0, rows, series: None, parts: None }
     }
 
     /// The rows of the run, and those of the sampled series.

@@ -2,7 +2,7 @@
 //! The observers of a run, and the rows that they yield.
 
 use super::work::Packets;
-use crate::measure::{COLUMNS, Meter, Series, Subject};
+use crate::measure::{COLUMNS, Meter, Parts, Series, Subject};
 use crate::predict::{Judge, Prediction, Score};
 use crate::table::{Row, Table};
 use crate::trace::{Event, Observer};
@@ -15,6 +15,8 @@ pub struct Yield {
     pub rows: Vec<Row>,
     /// The sampled state, if the run was sampled.
     pub series: Option<Table>,
+    /// The headline metrics over equal parts of the window, if a report shows the run.
+    pub parts: Option<Table>,
 }
 
 impl Packets {
@@ -32,7 +34,8 @@ impl Packets {
             true => (Meter::new(&self.valid, seed), Subject::ALL),
             false => (Meter::with_shares(&self.valid, seed), &Subject::FEW[..]),
         };
-        Watch { meter, subjects, windows, others: (series, prediction) }
+        let parts = self.shown.then(|| Parts::new(&self.valid));
+        Watch { meter, subjects, windows, others: ((series, prediction), parts) }
     }
 }
 
@@ -46,7 +49,7 @@ pub struct Watch {
     subjects: &'static [Subject],
     windows: Vec<(String, Meter)>,
     /// Observers of some runs.
-    others: (Option<Series>, Option<Prediction>),
+    others: ((Option<Series>, Option<Prediction>), Option<Parts>),
 }
 
 impl Observer for Watch {
@@ -72,13 +75,13 @@ impl Watch {
     /// The observations.
     pub fn finish(self) -> Yield {
         let mut rows = self.meter.rows(self.subjects);
-        let (series, prediction) = self.others;
+        let ((series, prediction), parts) = self.others;
         for (name, meter) in self.windows {
             let inside = meter.rows(&Subject::FEW).into_iter();
             rows.extend(inside.map(|row| row.under("window", &name)));
         }
         rows.extend(prediction.map(Prediction::finish).iter().flatten().flat_map(score));
-        Yield { rows, series: series.map(Series::table) }
+        Yield { rows, series: series.map(Series::table), parts: parts.map(Parts::table) }
     }
 }
 
@@ -180,7 +183,7 @@ mod tests {
         let valid = parse(text).unwrap().cases.remove(0).valid;
         let packets = Packets::from(valid);
         let (watch, _) = run(&packets.valid, 1, packets.watch(1));
-        let Yield { mut rows, series } = watch.finish();
+        let Yield { mut rows, series, .. } = watch.finish();
         rows.extend(series.iter().flat_map(over_time));
         let find = |axis: &[&str]| {
             rows.iter().find(|row| row.labels.keys().eq(axis.iter())).unwrap_or_else(|| panic!("{axis:?}"))
@@ -208,7 +211,7 @@ mod tests {
         let windows = vec![window("before", 0, 4), window("while", 4, 7)];
         let packets = Packets { windows, ..Packets::from(valid) };
         let (watch, _) = run(&packets.valid, 1, packets.watch(1));
-        let Yield { mut rows, series } = watch.finish();
+        let Yield { mut rows, series, .. } = watch.finish();
         rows.extend(series.iter().flat_map(over_time));
         let used = |name: &str| {
             let inside = |row: &&Row| {

@@ -154,7 +154,7 @@ pub fn carried_out(
         Failure::run(message, "`knee doctor` shows what this machine allows")
     })?;
     let (meter, series) = seen.watch;
-    let seen_of_run = Yield { rows: meter.finish(), series: Some(series.table()) };
+    let seen_of_run = Yield { rows: meter.finish(), series: Some(series.table()), parts: None };
     let groups = valid.groups().iter().zip(&seen.groups).map(|(group, effort)| {
         Row::new([("group", group.name.clone())]).with(SENDING, effort.ns_per_packet())
     });

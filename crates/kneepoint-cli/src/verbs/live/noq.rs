@@ -56,7 +56,7 @@ pub fn once(runs: &Runs, case: &Case, attempt: &Attempt) -> Result<Measured, Fai
     let watch = (Meter::new(valid, seed), Series::new(valid, seed, FOLLOWED));
     let (meter, series) = virtual_time::run(valid, seed, &controllers, watch)
         .map_err(|why| Failure::run(format!("{}: {why}", case.name), "leave it to `knee run`"))?;
-    let rows = Yield { rows: meter.finish(), series: Some(series.table()) };
+    let rows = Yield { rows: meter.finish(), series: Some(series.table()), parts: None };
     Ok(Measured {
         processor: Vec::new(),
         machine: Machine { attempts: attempt.number, ..Machine::default() },

@@ -219,6 +219,6 @@ fn carried_out(
         Failure::run(message, "`knee doctor` shows the kernel; `knee doctor --build-uml` builds it anew")
     })?;
     let (meter, series) = seen.watch;
-    let rows = Yield { rows: meter.finish(), series: Some(series.table()) };
+    let rows = Yield { rows: meter.finish(), series: Some(series.table()), parts: None };
     Ok((rows, seen.superpackets, seen.spoiled))
 }

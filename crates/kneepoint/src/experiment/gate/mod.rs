@@ -105,7 +105,8 @@ impl Question {
                 return Err(Refused::Threshold(format!("there is no case `{}`: {help}", threshold.case)));
             }
         }
-        let runs = Reproduce { experiments, pace: self.pace, scope: Scope::Taken, doubted: None };
+        let runs =
+            Reproduce { experiments, pace: self.pace, scope: Scope::Taken, doubted: None, held: Vec::new() };
         Ok(Gate { question: self, runs })
     }
 

@@ -9,6 +9,7 @@ use crate::report::gate;
 use crate::report::predictions::Predictions;
 use crate::report::{Beside, Factor, Manifest, RunResult};
 use crate::run::cost::Term;
+use crate::study::caution::Caution;
 
 /// A fault of a text.
 pub(super) const FAULT: &[Part] = &[
@@ -73,6 +74,8 @@ pub(super) const ALL: &[Output] = &[
             Subjects("schemes[]"),
             Key("schemes[].runs[]", "One for each seed."),
             Of("schemes[].runs[]", RunResult::SHAPE),
+            Key("cautions[]", "What the runs cannot tell."),
+            Of("cautions[]", Caution::SHAPE),
             Key("manifest", "Enough to repeat the runs."),
             Of("manifest", Manifest::SHAPE),
         ],

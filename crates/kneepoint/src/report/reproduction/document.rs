@@ -37,7 +37,7 @@ pub fn document(
     introduction.extend(by_cause(outcomes).map(Block::Table));
     if outcomes.iter().any(|outcome| outcome.pace == Pace::Quick) {
         let warning = Prose::default().strong("These are shortened runs");
-        introduction.push(Block::Prose(warning.then(", not the published durations.")));
+        introduction.push(Block::Prose(warning.then(", not the published durations.").then(open(outcomes))));
     }
     introduction.push(Block::pages(vec![Block::Table(overview(outcomes))]));
     let mut sections = vec![Section::new("", introduction)];
@@ -58,6 +58,20 @@ pub fn document(
         vec![Block::pages([Block::Facts(facts)].into_iter().chain(notes).collect())],
     ));
     Document { title: "Reproduction".into(), about: summary, sections }
+}
+
+/// What shortened runs cannot decide.
+fn open(outcomes: &[Reproduction]) -> String {
+    let of = |outcome: &Reproduction| {
+        let name = outcome.experiment.name();
+        outcome.open().into_iter().map(|claim| format!("{name} {claim}")).collect::<Vec<_>>()
+    };
+    let names: Vec<String> = outcomes.iter().flat_map(of).collect();
+    let all: usize = outcomes.iter().map(|outcome| outcome.experiment.claims.len()).sum();
+    match names.len() {
+        0 => format!(" All {all} claims are decided with these seeds, for runs of this length."),
+        open => format!(" With these seeds {open} of {all} claims are open: {}.", names.join(", ")),
+    }
 }
 
 fn overview(outcomes: &[Reproduction]) -> Table {

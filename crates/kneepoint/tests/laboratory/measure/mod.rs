@@ -2,6 +2,7 @@
 //! Measurement: counters on events made by hand, sampled series, and the rows of whole runs.
 
 mod counters;
+mod parts;
 mod reports;
 mod runs;
 mod series;

@@ -12,7 +12,7 @@ use kneepoint::{cc, feedback, fluid, law, predict, queue};
 use super::{Source, named_after, registered, report, sources, sources_of};
 
 /// Files and folders that may name members of other families than their own: which families, and the reason.
-const NAMES_ALLOWED: [(&str, &[&str], &str); 27] = [
+const NAMES_ALLOWED: [(&str, &[&str], &str); 28] = [
     (
         "scenario/presets.rs",
         &["cc", "queue", "feedback"],
@@ -26,6 +26,7 @@ const NAMES_ALLOWED: [(&str, &[&str], &str); 27] = [
         "writes the scenario that the analysis describes, and reads its throughput",
     ),
     ("study/dumbbell.rs", &["scenario/topology"], "writes the scenario of a dumbbell"),
+    ("study/caution.rs", &["measure"], "the events that a window has enough of, or too few"),
     ("study/coexist.rs", &["measure"], "the quantities of a pair"),
     ("traffic/", &["measure"], "a source declares the metrics of its reports"),
     ("report/", &["measure"], "default figures and columns"),

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Campaign: the runs of a round, made one after another by all workers.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use kneepoint::run::Simulation;
+use kneepoint::spec::Valid;
+use kneepoint::study::{Record, Wanted, Work};
+use kneepoint::trace::Observer;
+use kneepoint::units::{Span, Time};
+
+use crate::budget::Budget;
+use crate::failure::Failure;
+use crate::machine;
+use crate::session::{Bar, Session};
+
+/// The progress of the runs, for all workers.
+pub(super) struct Campaign<'s> {
+    session: &'s Session,
+    next: AtomicUsize,
+    end: usize,
+    pub(super) failed: AtomicBool,
+    pub(super) bar: Arc<dyn Bar>,
+    pub(super) budget: Budget,
+    /// By the clock of the machine.
+    ends: Option<Duration>,
+    /// Whether a run did not begin for that.
+    pub(super) spent: AtomicBool,
+}
+
+/// How much simulated time passes between two looks at the progress and at Ctrl-C.
+const SLICE: Span = Span::from_millis(500);
+
+impl Campaign<'_> {
+    pub(super) fn new<'s>(
+        session: &'s Session,
+        runs: &[Wanted],
+        budget: Budget,
+        ends: Option<Duration>,
+    ) -> Campaign<'s> {
+        // What bottlenecks can carry, so that a fast link is known to take longer than a slow one.
+        let bar = session.bar(runs.iter().map(|run| cost(run.work)).sum());
+        Campaign {
+            session,
+            next: AtomicUsize::new(0),
+            end: runs.len(),
+            failed: AtomicBool::new(false),
+            bar,
+            budget,
+            ends,
+            spent: AtomicBool::new(false),
+        }
+    }
+
+    pub(super) fn stopped(&self) -> bool {
+        self.session.asked() || self.failed.load(Ordering::Relaxed)
+    }
+
+    /// The next run to be made.
+    pub(super) fn take(&self) -> Option<usize> {
+        let place = self.next.fetch_add(1, Ordering::Relaxed);
+        let begins = place < self.end && !self.stopped();
+        if begins && self.ends.is_some_and(|ends| machine::wall_time() >= ends) {
+            self.spent.store(true, Ordering::Relaxed);
+            return None;
+        }
+        begins.then_some(place)
+    }
+
+    /// One run from beginning to end; nothing if it was stopped.
+    pub(super) fn make<O: Observer>(
+        &self,
+        wanted: Wanted,
+        listener: O,
+    ) -> Result<Option<(Record, O)>, Failure> {
+        let Wanted { work, seed, .. } = wanted;
+        let began = machine::thread_cpu_time();
+        let cpu_seconds = || machine::thread_cpu_time().saturating_sub(began).as_secs_f64();
+        let packets = match work {
+            Work::Packets(packets) => packets,
+            Work::Computation(computation) => {
+                let rows = computation.rows().map_err(|why| {
+                    let message = format!("nothing can be computed: {why}");
+                    Failure::run(message, "change the parameters under [compute]")
+                })?;
+                return Ok(Some((Record::computed(seed, cpu_seconds(), rows), listener)));
+            }
+        };
+        let end = packets.valid.schedule().duration;
+        let mut simulation = Simulation::new(&packets.valid, seed, (packets.watch(seed), listener));
+        let mut guard = self.budget.guard(&wanted);
+        let mut now = Time::ZERO;
+        while now < end {
+            let until = end.min(now + SLICE.min(guard.step()));
+            guard.advance(&mut simulation, until)?;
+            // In the end, too: what stops a call may be a failure of this run.
+            if self.stopped() {
+                return Ok(None);
+            }
+            self.bar.add(load(&packets.valid, until.since(now)));
+            now = until;
+        }
+        let ((watch, heard), outcome) = simulation.finish();
+        Ok(Some((Record::simulated(seed, cpu_seconds(), outcome, watch.finish()), heard)))
+    }
+
+    pub(super) fn say(&self, done: usize, planned: usize) {
+        self.bar.say(format!("{done} of {planned} runs"));
+    }
+}
+
+/// About how much work a run is, in kilobytes that measured links can carry.
+pub(super) fn cost(work: &Work) -> u64 {
+    match work {
+        Work::Packets(packets) => load(&packets.valid, packets.valid.schedule().duration.since(Time::ZERO)),
+        Work::Computation(_) => 0,
+    }
+}
+
+/// About how much work `span` of a run is.
+fn load(valid: &Valid, span: Span) -> u64 {
+    let rates = valid.network().links.iter().filter(|link| link.measured).filter_map(|link| link.rate);
+    rates.map(|rate| rate.carries(span).0 / 1000).sum::<u64>().max(1)
+}

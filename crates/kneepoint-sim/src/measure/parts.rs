@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Parts: the headline metrics over equal parts of the measurement window, which tell whether they have a mean.
+//!
+//! Definitions are those of the whole window, see the files of links and groups; a packet counts in the part in which it arrives, or in which
+//! its transmission begins.
+
+use crate::queue::{Backlog, Fate, Reason};
+use crate::spec::{Roster, Valid};
+use crate::table::{Table, jain_index};
+use crate::trace::{Event, LinkId, Observer};
+use crate::units::{Interval, Span, Time};
+
+/// The parts of a window. The long-run variance of sixty is told by six of its cosines, and their means hide what lasts less than a sixtieth.
+pub const PARTS: usize = 60;
+
+/// Measures the bottleneck and the listed flows of each group in every part of the window.
+#[derive(Clone, Debug)]
+pub struct Parts {
+    window: Interval,
+    /// The bottleneck, if any.
+    link: Option<LinkId>,
+    counts: Vec<Count>,
+    arriving: Cursor,
+    served: Cursor,
+    backlog: Backlog,
+    /// The end of the past of the queue that is accounted for.
+    accounted: Time,
+    queued: Cursor,
+    flows: Flows,
+}
+
+/// What happened at the bottleneck in a part.
+#[derive(Clone, Copy, Debug, Default)]
+struct Count {
+    arrivals: u64,
+    drops: u64,
+    marks: u64,
+    served: u64,
+    served_bytes: u64,
+    waited_nanos: u64,
+    packet_nanos: u64,
+}
+
+/// The part of an instant. Most instants lie in the part of the one before.
+#[derive(Clone, Copy, Debug)]
+struct Cursor {
+    window: Interval,
+    step: u64,
+    place: usize,
+    begins: Time,
+    ends: Time,
+}
+
+impl Cursor {
+    fn new(window: Interval) -> Cursor {
+        let step = (window.span().0 / PARTS as u64).max(1);
+        Cursor { window, step, place: 0, begins: window.from, ends: window.from + Span(step) }
+    }
+
+    #[inline]
+    fn at(&mut self, at: Time) -> Option<usize> {
+        if at >= self.begins && at < self.ends { Some(self.place) } else { self.turn(at) }
+    }
+
+    /// What is left over by the division belongs to the last part.
+    #[cold]
+    fn turn(&mut self, at: Time) -> Option<usize> {
+        if !self.window.contains(at) {
+            return None;
+        }
+        let place = (at.since(self.window.from).0 / self.step).min(PARTS as u64 - 1);
+        self.place = place as usize;
+        self.begins = self.window.from + Span(place * self.step);
+        self.ends = if self.place == PARTS - 1 { self.window.to } else { self.begins + Span(self.step) };
+        Some(self.place)
+    }
+}
+
+/// The listed flows of controlled groups.
+#[derive(Clone, Debug)]
+struct Flows {
+    /// The names of the groups that have some.
+    names: Vec<String>,
+    /// By flow slot: its group among these.
+    group: Vec<Option<usize>>,
+    /// Payload acknowledged in the part that is counted now.
+    acked: Vec<u64>,
+    now: usize,
+    cursor: Cursor,
+    /// By part and group: goodput in bit/s, and Jain's index.
+    rows: Vec<Vec<(f64, f64)>>,
+}
+
+impl Flows {
+    fn new(valid: &Valid, window: Interval) -> Flows {
+        let groups = valid.groups().iter().enumerate();
+        let shown: Vec<usize> = groups
+            .filter(|(_, group)| group.cc.is_some() && group.kind().listed())
+            .map(|(place, _)| place)
+            .collect();
+        let roster = Roster::new(valid);
+        let group: Vec<Option<usize>> =
+            roster.fixed().iter().map(|slot| shown.iter().position(|place| *place == slot.group)).collect();
+        Flows {
+            names: shown.iter().map(|place| valid.groups()[*place].name.clone()).collect(),
+            acked: vec![0; group.len()],
+            group,
+            now: 0,
+            cursor: Cursor::new(window),
+            rows: Vec::with_capacity(PARTS),
+        }
+    }
+
+    #[inline]
+    fn acked(&mut self, at: Time, slot: usize, bytes: u64) {
+        let Some(place) = self.cursor.at(at) else { return };
+        if place > self.now {
+            self.turn(place);
+        }
+        if let Some(sum) = self.acked.get_mut(slot) {
+            *sum += bytes;
+        }
+    }
+
+    /// Closes the parts before this one.
+    #[cold]
+    fn turn(&mut self, place: usize) {
+        let (window, step) = (self.cursor.window.span().0, self.cursor.step);
+        while self.now < place {
+            let length = if self.now == PARTS - 1 { window - step * (PARTS as u64 - 1) } else { step };
+            let of = |group: usize| {
+                let own = self.group.iter().zip(&self.acked).filter(|(of, _)| **of == Some(group));
+                let shares: Vec<f64> = own.map(|(_, bytes)| *bytes as f64).collect();
+                (8e9 * shares.iter().sum::<f64>() / length as f64, jain_index(&shares))
+            };
+            let row = (0..self.names.len()).map(of).collect();
+            self.rows.push(row);
+            self.acked.fill(0);
+            self.now += 1;
+        }
+    }
+}
+
+/// The quantities of the bottleneck, by the keys of their metrics.
+const OF_LINK: [&str; 5] =
+    ["queue_mean_packets", "queueing_delay_mean_ms", "drop_ratio", "mark_ratio", "throughput_bps"];
+
+impl Parts {
+    /// For runs of `valid`.
+    pub fn new(valid: &Valid) -> Parts {
+        let window = valid.schedule().measure;
+        let cursor = Cursor::new(window);
+        Parts {
+            window,
+            link: valid
+                .network()
+                .links
+                .iter()
+                .position(|link| link.measured)
+                .map(|place| LinkId(place as u32)),
+            counts: vec![Count::default(); PARTS],
+            arriving: cursor,
+            served: cursor,
+            backlog: Backlog::default(),
+            accounted: window.from,
+            queued: cursor,
+            flows: Flows::new(valid, window),
+        }
+    }
+
+    /// Bytes that it takes, but for those of each flow.
+    pub const BYTES: usize = PARTS * size_of::<Count>();
+
+    /// A row for each part: its middle in seconds, and its numbers.
+    pub fn table(mut self) -> Table {
+        self.queue_until(self.window.to);
+        self.flows.turn(PARTS);
+        let of_link = OF_LINK.iter().map(|key| format!("{key}[bottleneck]")).filter(|_| self.link.is_some());
+        let of_groups = self.flows.names.iter();
+        let of_groups =
+            of_groups.flat_map(|name| ["goodput_bps", "jain_index"].map(|key| format!("{key}[{name}]")));
+        let columns = std::iter::once("time_s".to_string()).chain(of_link).chain(of_groups).collect();
+        let step = self.arriving.step;
+        let row = |(place, (count, groups)): (usize, (&Count, &Vec<(f64, f64)>))| {
+            let begins = self.window.from + Span(step * place as u64);
+            let ends = if place == PARTS - 1 { self.window.to } else { begins + Span(step) };
+            let length = ends.since(begins);
+            let of_link = count.numbers(length).into_iter().filter(|_| self.link.is_some());
+            let middle = (begins + Span(length.0 / 2)).as_secs_f64();
+            let of_groups = groups.iter().flat_map(|(goodput, jain)| [*goodput, *jain]);
+            std::iter::once(middle).chain(of_link).chain(of_groups).collect()
+        };
+        Table { columns, rows: self.counts.iter().zip(&self.flows.rows).enumerate().map(row).collect() }
+    }
+
+    #[inline]
+    fn queue_until(&mut self, at: Time) {
+        while self.accounted < at {
+            let Some(place) = self.queued.at(self.accounted) else { return };
+            let until = at.min(self.queued.ends);
+            self.counts[place].packet_nanos +=
+                u64::from(self.backlog.packets) * until.since(self.accounted).0;
+            self.accounted = until;
+        }
+    }
+
+    #[inline]
+    fn fate(&mut self, at: Time, fate: Fate, arrivals: u64) {
+        let Some(place) = self.arriving.at(at) else { return };
+        let count = &mut self.counts[place];
+        count.arrivals += arrivals;
+        match fate {
+            Fate::Passed | Fate::Dropped(Reason::Channel) => {}
+            Fate::Marked => count.marks += 1,
+            Fate::Dropped(_) => count.drops += 1,
+        }
+    }
+}
+
+impl Count {
+    /// In the order of [`OF_LINK`].
+    fn numbers(&self, length: Span) -> [f64; OF_LINK.len()] {
+        let arrivals = self.arrivals as f64;
+        [
+            self.packet_nanos as f64 / length.0 as f64,
+            self.waited_nanos as f64 / 1e6 / self.served as f64,
+            self.drops as f64 / arrivals,
+            self.marks as f64 / arrivals,
+            8.0 * self.served_bytes as f64 / length.as_secs_f64(),
+        ]
+    }
+}
+
+impl Observer for Parts {
+    #[inline(always)]
+    fn on(&mut self, at: Time, event: &Event) {
+        match event {
+            Event::Queue { link, backlog } => {
+                if Some(*link) == self.link {
+                    self.queue_until(at);
+                    self.backlog = *backlog;
+                }
+            }
+            Event::Arrival { link, fate, .. } => {
+                if Some(*link) == self.link {
+                    self.fate(at, *fate, 1);
+                }
+            }
+            Event::Fate { link, fate, .. } => {
+                if Some(*link) == self.link {
+                    self.fate(at, *fate, 0);
+                }
+            }
+            Event::Service { link, packet, waited } => {
+                if Some(*link) == self.link
+                    && let Some(place) = self.served.at(at)
+                {
+                    let count = &mut self.counts[place];
+                    count.served += 1;
+                    count.served_bytes += u64::from(packet.size);
+                    count.waited_nanos += waited.0;
+                }
+            }
+            Event::Acked { flow, acked, .. } => self.flows.acked(at, flow.0 as usize, acked.0),
+            _ => {}
+        }
+    }
+}

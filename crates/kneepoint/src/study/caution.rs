@@ -1,0 +1,440 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Cautions: what runs of this length, with these seeds, cannot tell, and how long or how many would do.
+//!
+//! ```text
+//! unsteady   a headline metric drifts inside the window: p < 0.01 after Holm, over all cases, and an error of 2 % at least
+//! brief      the window is shorter than fifty round trips: less than flows take to converge
+//! epochs     fewer than ten losses that flows repaired, in all runs: the mean is that of a few sawteeth
+//! tail       the longest transfer is a twentieth of the time of all: the mean is that of a few transfers
+//! percentile fewer than ten transfers beyond the percentile that the report shows
+//! seeds      different seeds gave the same run
+//! ```
+//!
+//! A truncation is advised only if the rest passes the same test. Of runs at random, docs/precision.md has the rates of false alarms.
+
+use serde::Deserialize;
+
+use super::Record;
+use super::compare::Compared;
+use crate::measure::Subject;
+use crate::spec::Valid;
+use crate::table::paired::holm;
+use crate::table::steady::{Drift, drift};
+use crate::table::{Row, number};
+
+/// The probability of a false alarm of a study.
+const LEVEL: f64 = 0.01;
+/// A smaller error of a mean is not worth a word.
+const WORTH: f64 = 0.02;
+/// Round trips that a window has at least: of scenarios at random those with fewer are mostly far off (docs/precision.md).
+const TRIPS: f64 = 50.0;
+/// Fewer events than this say little of a mean over them.
+pub const EVENTS: f64 = 10.0;
+/// The part of all that one transfer may be.
+const SHARE: f64 = 0.05;
+/// The part of transfers beyond the highest percentile that reports show.
+const BEYOND: f64 = 0.01;
+
+crate::choice! {
+    /// What is to be doubted.
+    pub enum Doubt {
+        /// The window is not steady.
+        Unsteady = "unsteady",
+        /// The window is shorter than a time of convergence.
+        Brief = "brief",
+        /// There are few epochs of loss.
+        Epochs = "epochs",
+        /// The tail of a distribution has hardly been seen.
+        Tail = "tail",
+        /// A percentile stands on few transfers.
+        Percentile = "percentile",
+        /// Seeds are not independent.
+        Seeds = "seeds",
+    }
+}
+
+crate::keys! {
+    /// What runs of this length, with these seeds, cannot tell.
+    #[derive(Clone, Debug, PartialEq, Deserialize)]
+    pub struct Caution {
+        /// The kind: `unsteady`, `brief`, `epochs`, `tail`, `percentile` or `seeds`.
+        pub kind: String,
+        /// The case.
+        pub case: String,
+        /// The metric, or the group.
+        pub subject: String,
+        /// The number that gave rise to it: the relative error, round trips, losses, the share of one transfer, transfers beyond, or runs that are alike.
+        pub found: f64,
+        /// What is wrong, and what would do.
+        pub text: String,
+    }
+}
+
+/// The runs of a case.
+#[derive(Clone, Copy, Debug)]
+pub struct Case<'c> {
+    /// Its name.
+    pub name: &'c str,
+    /// Its spec.
+    pub valid: &'c Valid,
+    /// Its runs.
+    pub runs: &'c [Record],
+}
+
+impl<'c> From<&'c Compared> for Case<'c> {
+    fn from(compared: &'c Compared) -> Case<'c> {
+        Case { name: &compared.name, valid: &compared.valid, runs: &compared.runs }
+    }
+}
+
+/// All cautions about some cases, one of each kind: that of the case that is worst off.
+pub fn of(cases: &[Case]) -> Vec<Caution> {
+    let each =
+        cases.iter().flat_map(|case| [brief(case), epochs(case), tail(case), percentile(case), seeds(case)]);
+    let all: Vec<Caution> = unsteady(cases).into_iter().chain(each.flatten()).collect();
+    let kind = |doubt: &Doubt| told(all.iter().filter(|one| one.kind == doubt.name()).collect(), *doubt);
+    Doubt::ALL.iter().filter_map(kind).collect()
+}
+
+/// The worst of one kind, which tells how many others there are.
+fn told(mut alike: Vec<&Caution>, doubt: Doubt) -> Option<Caution> {
+    let worse = |one: &&Caution, other: &&Caution| match doubt {
+        Doubt::Brief | Doubt::Epochs | Doubt::Percentile => one.found.total_cmp(&other.found),
+        Doubt::Unsteady | Doubt::Tail | Doubt::Seeds => other.found.total_cmp(&one.found),
+    };
+    alike.sort_by(worse);
+    let (worst, others) = alike.split_first()?;
+    let more = match others.len() {
+        0 => String::new(),
+        1 => " Another number of this study is in the same way doubtful.".into(),
+        several => format!(" {several} other numbers of this study are in the same way doubtful."),
+    };
+    Some(Caution { text: format!("{}{more}", worst.text), ..(*worst).clone() })
+}
+
+/// A drift of a quantity of a case.
+struct Found<'c> {
+    case: &'c Case<'c>,
+    column: String,
+    drift: Drift,
+    runs: Vec<Vec<f64>>,
+}
+
+/// The quantities that drift.
+fn unsteady(cases: &[Case]) -> Vec<Caution> {
+    let all: Vec<Found> = cases.iter().flat_map(drifts).collect();
+    let p = holm(&all.iter().map(|found| found.drift.p).collect::<Vec<_>>());
+    let real = all.iter().zip(p).filter(|(found, p)| *p < LEVEL && found.drift.bias() >= WORTH);
+    real.map(|(found, _)| found.caution()).collect()
+}
+
+/// Every quantity of a case.
+fn drifts<'c>(case: &'c Case<'c>) -> Vec<Found<'c>> {
+    let tables: Vec<_> = case.runs.iter().filter_map(|run| run.parts.as_ref()).collect();
+    let Some(first) = tables.first() else { return Vec::new() };
+    let found = |column: usize| {
+        let runs: Vec<Vec<f64>> = tables.iter().map(|table| table.values(column).collect()).collect();
+        Some(Found { case, column: first.columns[column].clone(), drift: drift(&runs)?, runs })
+    };
+    (1..first.columns.len()).filter_map(found).collect()
+}
+
+impl Found<'_> {
+    fn caution(&self) -> Caution {
+        let Drift { mean, late, .. } = self.drift;
+        let window = self.case.valid.schedule().measure;
+        let (from, length) = (window.from.as_secs_f64(), window.span().as_secs_f64());
+        let way = if mean > late { "above" } else { "below" };
+        let percent = number::significant(100.0 * self.drift.bias(), 2);
+        let remedy = match self.settles() {
+            Some(part) => {
+                let steady = from + part * length;
+                format!(
+                    "Steady from {} s on: measure from there to {} s.",
+                    whole(steady),
+                    whole(steady + length)
+                )
+            }
+            None => format!(
+                "It does not settle before the middle of the window: measure from {} s to {} s at least.",
+                whole(from + length),
+                whole(from + 3.0 * length)
+            ),
+        };
+        let name = self.name();
+        let case = self.case.name;
+        Caution {
+            kind: Doubt::Unsteady.to_string(),
+            case: case.to_string(),
+            subject: self.column.clone(),
+            found: self.drift.bias(),
+            text: format!(
+                "{name} of {case} is not steady: over the window {percent} % {way} its last half. {remedy}"
+            ),
+        }
+    }
+
+    /// The part of the window after which it is steady, if the rest passes the test.
+    fn settles(&self) -> Option<f64> {
+        let part = self.drift.settles?;
+        let rest: Vec<Vec<f64>> = self
+            .runs
+            .iter()
+            .map(|run| run[libm::round(part * run.len() as f64) as usize..].to_vec())
+            .collect();
+        drift(&rest).filter(|rest| rest.p >= LEVEL || rest.bias() < WORTH).map(|_| part)
+    }
+
+    /// `Mean queue`, `Goodput in total of long`
+    fn name(&self) -> String {
+        let (key, subject) = self.column.split_once('[').unwrap_or((&self.column, ""));
+        let subject = subject.trim_end_matches(']');
+        let of_link = Subject::Link.metrics().iter().find(|metric| metric.key == key);
+        let metric = of_link.filter(|_| subject == "bottleneck");
+        let metric = metric.or_else(|| Subject::Group.metrics().iter().find(|metric| metric.key == key));
+        let title = metric.map_or(key, |metric| metric.title.as_str());
+        if subject == "bottleneck" { title.to_string() } else { format!("{title} of {subject}") }
+    }
+}
+
+/// Seconds without digits that mean nothing.
+fn whole(seconds: f64) -> String {
+    number::plain(if seconds < 10.0 { libm::ceil(10.0 * seconds) / 10.0 } else { libm::ceil(seconds) })
+}
+
+/// The rows of each group in the runs of a case.
+fn groups<'c>(case: &'c Case<'c>) -> impl Iterator<Item = (&'c str, Vec<&'c Row>)> {
+    case.valid.groups().iter().map(|group| {
+        let own = |row: &&Row| Subject::Group.has(row) && row.label("group") == group.name;
+        let rows = case.runs.iter().filter_map(move |run| run.rows.iter().find(own));
+        (group.name.as_str(), rows.collect())
+    })
+}
+
+fn mean(rows: &[&Row], of: impl Fn(&Row) -> f64) -> f64 {
+    rows.iter().map(|row| of(row)).sum::<f64>() / rows.len() as f64
+}
+
+/// A window of few round trips.
+fn brief(case: &Case) -> Option<Caution> {
+    let length = case.valid.schedule().measure.span().as_secs_f64();
+    let found = groups(case).filter_map(|(group, rows)| {
+        let trips = length / (mean(&rows, |row| row.value("rtt_mean_ms")) / 1e3);
+        let listed = rows.iter().any(|row| row.value("flows").is_finite());
+        (listed && trips < TRIPS).then_some((group, trips))
+    });
+    let (group, trips) = found.min_by(|one, other| one.1.total_cmp(&other.1))?;
+    Some(Caution {
+        kind: Doubt::Brief.to_string(),
+        case: case.name.to_string(),
+        subject: group.to_string(),
+        found: trips,
+        text: format!(
+            "Brief: the window is {} round trips of {group} of {}, and flows converge in fifty at least: measure for {} s.",
+            number::significant(trips, 2),
+            case.name,
+            whole(length * TRIPS / trips)
+        ),
+    })
+}
+
+/// Few losses that flows repaired. Where none repaired any, losses are not what moves them.
+fn epochs(case: &Case) -> Option<Caution> {
+    let length = case.valid.schedule().measure.span().as_secs_f64();
+    let found = groups(case).filter_map(|(group, rows)| {
+        let listed = rows.iter().filter(|row| row.value("flows").is_finite());
+        let epochs: f64 = listed.map(|row| row.value("repairs") + row.value("timeouts")).sum();
+        (epochs > 0.0 && epochs < EVENTS).then_some((group, epochs))
+    });
+    let (group, epochs) = found.min_by(|one, other| one.1.total_cmp(&other.1))?;
+    Some(Caution {
+        kind: Doubt::Epochs.to_string(),
+        case: case.name.to_string(),
+        subject: group.to_string(),
+        found: epochs,
+        text: format!(
+            "Few losses: the flows of {group} of {} repaired {} in all runs; ten take a window of {} s, or {} seeds.",
+            case.name,
+            number::plain(epochs),
+            whole(length * EVENTS / epochs),
+            libm::ceil(case.runs.len() as f64 * EVENTS / epochs)
+        ),
+    })
+}
+
+/// One transfer that is a good part of all.
+fn tail(case: &Case) -> Option<Caution> {
+    let found = groups(case).filter_map(|(group, rows)| {
+        let all: f64 =
+            rows.iter().map(|row| row.value("completions") * row.value("completion_time_mean_ms")).sum();
+        let longest = rows.iter().map(|row| row.value("completion_time_max_ms")).fold(0.0, f64::max);
+        let count: f64 = rows.iter().map(|row| row.value("completions")).sum();
+        let share = longest / all;
+        (share.is_finite() && share > SHARE).then_some((group, share, count))
+    });
+    let (group, share, count) = found.max_by(|one, other| one.1.total_cmp(&other.1))?;
+    let percent = number::significant(100.0 * share, 2);
+    Some(Caution {
+        kind: Doubt::Tail.to_string(),
+        case: case.name.to_string(),
+        subject: group.to_string(),
+        found: share,
+        text: format!(
+            "A tail not seen yet: the longest of {count} transfers of {group} of {} took {percent} % of the time of all. Compare medians, \
+             or have {} transfers at least: {} times the seeds or the time.",
+            case.name,
+            libm::ceil(count * share / SHARE),
+            number::significant(share / SHARE, 2)
+        ),
+    })
+}
+
+/// A percentile that stands on few transfers.
+fn percentile(case: &Case) -> Option<Caution> {
+    let found = groups(case).filter_map(|(group, rows)| {
+        let beyond = BEYOND * mean(&rows, |row| row.value("completions"));
+        let shown = rows.iter().any(|row| row.value("completion_time_p99_ms").is_finite());
+        (shown && beyond < EVENTS).then_some((group, beyond))
+    });
+    let (group, beyond) = found.min_by(|one, other| one.1.total_cmp(&other.1))?;
+    let length = case.valid.schedule().measure.span().as_secs_f64();
+    Some(Caution {
+        kind: Doubt::Percentile.to_string(),
+        case: case.name.to_string(),
+        subject: group.to_string(),
+        found: beyond,
+        text: format!(
+            "Few transfers: {} of {group} of {} lie beyond the 99th percentile of a run; ten take a window of {} s.",
+            number::significant(beyond, 2),
+            case.name,
+            whole(length * EVENTS / beyond)
+        ),
+    })
+}
+
+/// Some seeds that gave the same run. Where all do, nothing is random, and the report says so.
+fn seeds(case: &Case) -> Option<Caution> {
+    let same = |one: &Record, other: &Record| one.events == other.events && one.rows == other.rows;
+    let earlier = |(place, run): (usize, &Record)| case.runs[..place].iter().any(|other| same(other, run));
+    let alike = case.runs.iter().enumerate().filter(|(place, run)| earlier((*place, run))).count();
+    (alike > 0 && alike + 1 < case.runs.len()).then(|| Caution {
+        kind: Doubt::Seeds.to_string(),
+        case: case.name.to_string(),
+        subject: "seeds".into(),
+        found: alike as f64,
+        text: format!(
+            "Seeds are not independent: {alike} of {} runs of {} repeat another one. Let flows start at random (`start = \"0s..1s\"`), or \
+             give hosts jitter; with as many seeds the interval is that of {} runs.",
+            case.runs.len(),
+            case.name,
+            case.runs.len() - alike
+        ),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::parse;
+    use crate::table::Table;
+
+    fn valid() -> Valid {
+        let text = "[run]\nduration = '80s'\nmeasure = '20s..80s'\n[topology]\nkind = 'dumbbell'\nrate = '5mbit'\n[[flows]]\nname = 'long'\ncc = 'reno'\n";
+        parse(text).unwrap().cases.remove(0).valid
+    }
+
+    /// Three runs with these numbers of the group, and this queue in each of sixty parts.
+    fn runs(numbers: &[(&str, f64)], queue: impl Fn(usize, u64) -> f64) -> Vec<Record> {
+        let run = |seed: u64| {
+            let group = Row::new([("group", "long".into())]);
+            let row = numbers.iter().fold(group, |row, (key, value)| row.with(*key, *value));
+            let columns = vec!["time_s".to_string(), "queue_mean_packets[bottleneck]".to_string()];
+            let rows = (0..60).map(|part| vec![20.5 + part as f64, queue(part, seed)]).collect();
+            let parts = Some(Table { columns, rows });
+            let own = Row::new([]).with("queue_mean_packets", seed as f64);
+            Record { parts, ..Record::computed(seed, 0.0, vec![own, row]) }
+        };
+        (1..4).map(run).collect()
+    }
+
+    fn noise(part: usize, seed: u64) -> f64 {
+        10.0 + ((part as u64 * 7 + seed * 13) % 11) as f64 / 11.0
+    }
+
+    fn said(numbers: &[(&str, f64)], queue: impl Fn(usize, u64) -> f64) -> Vec<Caution> {
+        let (valid, runs) = (valid(), runs(numbers, queue));
+        of(&[Case { name: "a", valid: &valid, runs: &runs }])
+    }
+
+    #[test]
+    fn a_steady_window_with_many_events_has_no_caution() {
+        let many = [("flows", 2.0), ("repairs", 20.0), ("timeouts", 0.0)];
+        assert_eq!(said(&many, noise), []);
+    }
+
+    #[test]
+    fn a_queue_that_begins_high_is_told_with_the_time_from_which_it_is_steady() {
+        let begins = |part: usize, seed: u64| noise(part, seed) + if part < 12 { 30.0 } else { 0.0 };
+        let [caution] = &said(&[], begins)[..] else { panic!("one caution") };
+        assert_eq!(
+            (caution.kind.as_str(), caution.subject.as_str()),
+            ("unsteady", "queue_mean_packets[bottleneck]")
+        );
+        assert_eq!(
+            caution.text,
+            "Mean queue of a is not steady: over the window 57 % above its last half. Steady from 32 s on: measure from there to 92 s."
+        );
+        let grows = |part: usize, seed: u64| noise(part, seed) + part as f64;
+        let [caution] = &said(&[], grows)[..] else { panic!("one caution") };
+        assert!(caution.text.ends_with("measure from 80 s to 200 s at least."), "{}", caution.text);
+    }
+
+    #[test]
+    fn few_losses_few_transfers_and_a_tail_are_told_with_what_would_do() {
+        let few = said(&[("flows", 2.0), ("repairs", 2.0), ("timeouts", 0.0)], noise);
+        assert_eq!(
+            few[0].text,
+            "Few losses: the flows of long of a repaired 6 in all runs; ten take a window of 100 s, or 5 seeds."
+        );
+        let brief = said(&[("flows", 2.0), ("rtt_mean_ms", 2000.0)], noise);
+        assert_eq!(
+            brief[0].text,
+            "Brief: the window is 30 round trips of long of a, and flows converge in fifty at least: measure for 100 s."
+        );
+        let transfers = [
+            ("completions", 400.0),
+            ("completion_time_mean_ms", 100.0),
+            ("completion_time_max_ms", 30_000.0),
+            ("completion_time_p99_ms", 900.0),
+        ];
+        let [tail, percentile] = &said(&transfers, noise)[..] else { panic!("two cautions") };
+        // 30 s of 120 s, and 4 of 400 transfers.
+        assert_eq!((tail.kind.as_str(), percentile.kind.as_str()), ("tail", "percentile"));
+        assert!((tail.found - 0.25).abs() < 1e-9 && (percentile.found - 4.0).abs() < 1e-9);
+        assert!(tail.text.contains("6000 transfers at least: 5.0 times"), "{}", tail.text);
+        assert!(percentile.text.ends_with("ten take a window of 150 s."), "{}", percentile.text);
+    }
+
+    #[test]
+    fn seeds_that_repeat_a_run_are_told_unless_nothing_is_random() {
+        let (valid, mut runs) = (valid(), runs(&[], noise));
+        runs[2].rows = runs[0].rows.clone();
+        let told = of(&[Case { name: "a", valid: &valid, runs: &runs }]);
+        assert!(told[0].text.contains("1 of 3 runs of a repeat another one"), "{told:?}");
+        runs[1].rows = runs[0].rows.clone();
+        assert_eq!(of(&[Case { name: "a", valid: &valid, runs: &runs }]), []);
+    }
+
+    #[test]
+    fn the_worst_case_stands_for_the_others_of_its_kind() {
+        let (valid, few, fewer) = (
+            valid(),
+            runs(&[("flows", 1.0), ("repairs", 3.0), ("timeouts", 0.0)], noise),
+            runs(&[("flows", 1.0), ("repairs", 2.0), ("timeouts", 0.0)], noise),
+        );
+        let case = |name, runs| Case { name, valid: &valid, runs };
+        let [told] = &of(&[case("few", &few), case("fewer", &fewer)])[..] else { panic!("one caution") };
+        assert_eq!(told.case, "fewer");
+        assert!(told.text.ends_with("Another number of this study is in the same way doubtful."));
+    }
+}
