@@ -65,7 +65,7 @@ pub struct Arguments {
     /// The seed of the search
     #[arg(long, default_value_t = 1, value_name = "SEED", value_parser = kneepoint::scenario::seed)]
     seed: u64,
-    /// The hosts; those of Linux are the ones that `knee live` can confirm
+    /// The hosts; Linux's are the ones that `knee live` can confirm
     #[arg(long, default_value = "linux", value_parser = OneOf::of(Host::ALL.iter().map(|host| host.name())))]
     tcp: String,
     /// Go on from the hunt.json of an earlier hunt with the same arguments, to --evaluations in all

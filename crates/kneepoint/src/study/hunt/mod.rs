@@ -7,7 +7,7 @@
 //!    └───────────────────────────── next round ───────────────────────────────────┘
 //! ```
 //!
-//! The state is a value without clock, disk or threads: [`Hunt::round`] gives networks, whoever runs them gives their scores back. A
+//! The state is a value without clock, disk or threads: [`Hunt::round`] gives networks, and their scores come back by [`Hunt::take`]. A
 //! hunt is no [`Study`](super::Study), whose every run is kept by name: a network is run in less time than its rows take on disk.
 
 pub mod archive;
