@@ -913,7 +913,7 @@ def hunt(
     /,
     *,
     against: Optional[str] = "cubic",
-    profile: Optional[Literal["wired", "wifi", "leo", "cellular", "any"]] = "any",
+    profile: Optional[Literal["wired", "wifi", "leo", "cellular", "constant", "any"]] = "any",
     for_: Union[Literal["use", "stall", "queue", "swing", "loss", "premature", "share", "crowding", "starvation", "law"], Sequence[Union[Literal["use", "stall", "queue", "swing", "loss", "premature", "share", "crowding", "starvation", "law"]]], None] = None,
     evaluations: Optional[int] = 2000,
     steps: Optional[int] = None,

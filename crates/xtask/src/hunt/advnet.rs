@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn every_tenth_trace_ranks_much_as_in_the_kernel() {
-        for (controller, least) in [("bbr", 0.5), ("vegas", 0.5)] {
+        for (controller, least) in [("bbr", 0.85), ("vegas", 0.85)] {
             let all = scored(controller, 10).unwrap();
             let pairs: Vec<(f64, f64)> = all.iter().map(|one| (one.kernel, one.ours)).collect();
             assert!(spearman(&pairs) > least, "{controller}: {}", spearman(&pairs));

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use clap::Args;
-use kneepoint::study::hunt::{Company, Elite, Hunt, Profile, Weakness};
+use kneepoint::study::hunt::{Company, Elite, Gene, Hunt, PROFILES, Profile, Weakness};
 
 use super::search::{hunt, until};
 
@@ -32,8 +32,8 @@ struct Known {
     subject: &'static str,
     reference: &'static str,
     weakness: &'static str,
-    /// The most steps of a network.
-    steps: u32,
+    /// The networks.
+    profile: fn(&Profile) -> Profile,
     /// Whether a network shows it.
     shows: fn(&Hunt, &Elite) -> bool,
     /// What has to be seen, in words.
@@ -42,14 +42,24 @@ struct Known {
 
 const KNOWN: &[Known] = &[
     Known {
+        name: "BBR uses less than a tenth where the rate rises",
+        source: "AdvNet, CoNEXT 2026, §4.4.1",
+        subject: "bbr",
+        reference: "cubic",
+        weakness: "use",
+        profile: |_| named("any").with(Gene::Burst, (0, 0)).with(Gene::Loss, (0, 0)),
+        shows: |hunt, elite| used(hunt, elite) < 0.1,
+        criterion: "use < 10 %, CUBIC more than twice as much; no losses, no cross traffic",
+    },
+    Known {
         name: "BBR uses less than a tenth",
         source: "CCAC, SIGCOMM 2021, `bbr_low_util`",
         subject: "bbr",
         reference: "cubic",
         weakness: "use",
-        steps: 15,
+        profile: |constant| constant.clone(),
         shows: |hunt, elite| used(hunt, elite) < 0.1,
-        criterion: "use < 10 % of the capacity, cubic more than twice as much",
+        criterion: "use < 10 % of a constant capacity, CUBIC more than twice as much",
     },
     Known {
         name: "Copa uses less than a tenth",
@@ -57,9 +67,9 @@ const KNOWN: &[Known] = &[
         subject: "copa",
         reference: "cubic",
         weakness: "use",
-        steps: 1,
+        profile: |constant| constant.clone(),
         shows: |hunt, elite| used(hunt, elite) < 0.1,
-        criterion: "use < 10 % of a constant capacity, cubic more than twice as much",
+        criterion: "the same",
     },
     Known {
         name: "AIMD loses early",
@@ -67,9 +77,9 @@ const KNOWN: &[Known] = &[
         subject: "reno",
         reference: "bbr",
         weakness: "premature",
-        steps: 1,
+        profile: |constant| constant.clone(),
         shows: early,
-        criterion: "a loss with a window ≤ 2 BDP before a buffer ≥ 2 BDP, at a constant rate",
+        criterion: "a loss with a window ≤ 2 BDP before a buffer ≥ 2 BDP, and of BBR none so early",
     },
     Known {
         name: "BBR stalls",
@@ -77,19 +87,24 @@ const KNOWN: &[Known] = &[
         subject: "bbr",
         reference: "cubic",
         weakness: "stall",
-        steps: 15,
-        shows: |_, elite| elite.score >= 0.25,
-        criterion: "nothing delivered for ten round trips and a quarter of the run longer than with cubic",
+        profile: |constant| {
+            constant
+                .with(Gene::Burst, (100, 20_000))
+                .with(Gene::BurstStart, (0, 10_000))
+                .with(Gene::BurstLasting, (100, 5000))
+        },
+        shows: stalled,
+        criterion: "after cross traffic has ended nothing is delivered for a quarter of the run, and with CUBIC something is",
     },
     Known {
         name: "Copa starves",
-        source: "V. Arun et al., Starvation in End-to-End Congestion Control, SIGCOMM 2022",
+        source: "V. Arun et al., SIGCOMM 2022",
         subject: "copa",
         reference: "cubic",
         weakness: "starvation",
-        steps: 1,
+        profile: |constant| constant.clone(),
         shows: |hunt, elite| starved(hunt, elite) < 0.1,
-        criterion: "one of two flows gets less than a tenth of the other at a constant rate, more even with cubic",
+        criterion: "one of two flows gets less than a tenth of the other before a buffer ≥ 1 BDP, more than that with CUBIC",
     },
     Known {
         name: "BBR starves",
@@ -97,11 +112,15 @@ const KNOWN: &[Known] = &[
         subject: "bbr",
         reference: "cubic",
         weakness: "starvation",
-        steps: 1,
+        profile: |constant| constant.clone(),
         shows: |hunt, elite| starved(hunt, elite) < 0.1,
         criterion: "the same",
     },
 ];
+
+fn named(name: &str) -> &'static Profile {
+    Profile::named(name).unwrap_or(&PROFILES[0])
+}
 
 /// The part of the capacity that the subject uses alone.
 fn used(hunt: &Hunt, elite: &Elite) -> f64 {
@@ -117,8 +136,22 @@ fn early(hunt: &Hunt, elite: &Elite) -> bool {
     bdp >= 5.0 && f64::from(elite.genome.buffer) >= 2.0 * bdp && window <= 2.0 * bdp
 }
 
-/// The lesser goodput over the greater.
+/// Whether the subject pauses for a quarter of the run after cross traffic has ended.
+fn stalled(hunt: &Hunt, elite: &Elite) -> bool {
+    let genome = &elite.genome;
+    let gauged = hunt.arena.gauged(genome, Company::Alone, 1);
+    let Some([subject, _]) = gauged.ok().flatten() else { return false };
+    let ended =
+        if genome.burst > 0 { f64::from(genome.burst_start + genome.burst_lasting) / 1e3 } else { 0.0 };
+    let pause = subject.gap.to.as_secs_f64() - subject.gap.from.as_secs_f64().max(ended);
+    elite.score >= 0.25 && pause >= 0.25 * genome.duration().as_secs_f64()
+}
+
+/// The lesser goodput over the greater, before a buffer that is not short.
 fn starved(hunt: &Hunt, elite: &Elite) -> f64 {
+    if f64::from(elite.genome.buffer) < elite.genome.least_bdp(hunt.packet()) || elite.score < 0.5 {
+        return f64::NAN;
+    }
     let gauged = hunt.arena.gauged(&elite.genome, Company::Itself, 1);
     let [a, b] = gauged.ok().flatten().map_or([f64::NAN; 2], |[subject, _]| subject.goodput);
     a.min(b) / a.max(b)
@@ -129,12 +162,12 @@ pub fn run(arguments: &Arguments) -> Result<bool, String> {
     let mut lines = String::from(
         "| weakness | published by | what has to be seen | found by | networks, median | seconds, median | seconds, most |\n|---|---|---|---:|---:|---:|---:|\n",
     );
-    let any = Profile::named("any").ok_or("no profile `any`")?;
+    let constant = named("constant");
     for known in KNOWN.iter().filter(|known| known.name.contains(&arguments.only)) {
         let weakness = Weakness::named(known.weakness).ok_or("no such weakness")?;
         let mut found = Vec::new();
         for seed in 1..=arguments.seeds {
-            let profile = any.with_steps(known.steps);
+            let profile = (known.profile)(constant);
             let mut hunt = hunt(known.subject, known.reference, &[weakness], &profile, seed)?;
             let budget = Duration::from_secs(arguments.seconds);
             let one = until(&mut hunt, budget, known.shows)?;

@@ -38,7 +38,7 @@ pub fn until(
     while began.elapsed() < budget {
         round(hunt, u64::MAX)?;
         let ranked = hunt.progress.archives[0].ranked();
-        if let Some(found) = ranked.into_iter().take(8).find(|elite| is(hunt, elite)) {
+        if let Some(found) = ranked.into_iter().take(12).find(|elite| is(hunt, elite)) {
             return Ok(Some((found.clone(), hunt.progress.evaluations, began.elapsed())));
         }
     }

@@ -25,6 +25,7 @@ pub mod weakness;
 pub use archive::{AXES, Archive, Cell, Elite};
 pub use arena::Arena;
 pub use contest::{Company, Contestants, Line};
+pub use gene::Gene;
 pub use genome::{Genome, Step};
 pub use profile::{PROFILES, Profile};
 pub use shrink::{Shrunk, shrink};

@@ -138,6 +138,32 @@ pub const PROFILES: &[Profile] = &[
         ],
     },
     Profile {
+        name: "constant",
+        about: "one rate and one delay, drop tail, nobody else and no random losses: what remains is jitter and bunches of acknowledgements",
+        source: "V. Arun et al., Toward Formally Verifying Congestion Control Behavior, SIGCOMM 2021, §3 (a path with bounded jitter); V. Arun, M. Alizadeh, \
+                 H. Balakrishnan, Starvation in End-to-End Congestion Control, SIGCOMM 2022, §2",
+        steps: 1,
+        longest: 20_000,
+        rate_change: 1.0,
+        delay_change: 1.0,
+        queues: &["droptail"],
+        bounds: [
+            (1000, 20_000),
+            (2, 100),
+            (5000, 20_000),
+            (5, 5000),
+            (0, 0),
+            (50, 50_000),
+            (1000, 100_000),
+            (0, 0),
+            (0, 0),
+            (0, 0),
+            (1, 200),
+            (50, 50_000),
+            (100, 1000),
+        ],
+    },
+    Profile {
         name: "any",
         about: "all that TCP may meet, the networks of AdvNet among it",
         source: "RFC 9743, §5 and §6; S. S. Ahmed et al., AdvNet, PACMNET 4 (CoNEXT2), 2026: 0.5 to 10 Mbit/s, 1 to 30 ms, 0.5 to 2 s a step, 100 to \
@@ -178,6 +204,14 @@ impl Profile {
     #[must_use]
     pub fn with_steps(&self, steps: u32) -> Profile {
         Profile { steps: steps.clamp(1, self.steps), ..self.clone() }
+    }
+
+    /// The same with other bounds of a gene.
+    #[must_use]
+    pub fn with(&self, gene: Gene, bounds: (u32, u32)) -> Profile {
+        let mut other = self.clone();
+        other.bounds[gene.place()] = bounds;
+        other
     }
 
     /// The least and the greatest value of a gene.
