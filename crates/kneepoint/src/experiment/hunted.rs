@@ -100,13 +100,14 @@ fn measured(origin: &Origin, weakness: &'static Weakness, genome: &Genome) -> Re
     Ok(gauged.map_or(genome.rated(pair), |[subject, _]| subject.gap))
 }
 
-/// The comparison and the factor that a claim has between two numbers: `<= 0.5 * `; none if they are not apart.
+/// The comparison and the factor that a claim has between two numbers: `<= 0.5 * `; none if they are not apart. The factor is about the middle
+/// between both by ratio: a kernel need not repeat how much worse a scheme is, but that it is.
 fn apart([ours, theirs]: [f64; 2], less: bool) -> Option<String> {
     let (small, great) = if less { (ours, theirs) } else { (theirs, ours) };
     if !less && theirs <= 0.0 {
         return (ours > 0.0).then(|| "> ".into());
     }
-    let factor = FACTORS.iter().copied().find(|factor| *factor >= small / great)?;
+    let factor = FACTORS.iter().copied().find(|factor| *factor >= libm::sqrt(small / great))?;
     Some(if less { format!("<= {factor} * ") } else { format!(">= {} * ", factor.recip()) })
 }
 
@@ -174,7 +175,7 @@ impl Page<'_> {
         let _ = writeln!(text, "sweep = {{ sender = [{one}, {other}] }}");
         let _ = writeln!(
             text,
-            "claim = [{{ id = \"{}\", text = \"{claim}\", check = \"{check}\", tolerance = \"the factor, 1, 2 or 5 times a power of ten\" }}]",
+            "claim = [{{ id = \"{}\", text = \"{claim}\", check = \"{check}\", tolerance = \"the factor, about the middle between both numbers by ratio\" }}]",
             self.weakness.name
         );
         text
@@ -185,7 +186,7 @@ impl Page<'_> {
         let Weakness { about, quantity, less, name, .. } = *self.weakness;
         let title = format!("Found by a hunt: {name}");
         let mut text =
-            self.head(&title, &format!("Not a document: in {about}, as {} was.", self.labels()[0]));
+            self.head(&title, &format!("Not of a document. A hunt found of {}: {about}.", self.labels()[0]));
         let Contestants { reference, .. } = self.origin.contestants;
         let rival = if self.weakness.company == Company::Itself { "subject" } else { &reference.name };
         text += &self.flows("subject", rival);
