@@ -102,7 +102,7 @@ web: $(BUILD) ## which queue serves web objects best: runs the scenarios of docs
 hunt: cargo ## what hunts find of every controller, known weaknesses found again, AdvNet's scores beside ours: docs/hunt.md (an hour)
 	$(CARGO) run --release --locked -p xtask -- hunt advnet --write
 	$(CARGO) run --release --locked -p xtask -- hunt rediscover --write
-	$(CARGO) run --release --locked -p xtask -- hunt maps --write
+	$(CARGO) run --release --locked -p xtask -- hunt maps --profile wired --evaluations 640 --write
 
 memory: $(BUILD) ## estimates of memory beside what runs take: renews the table of docs/memory.md
 	KNEE=$(KNEE) scripts/memory.py

@@ -22,6 +22,9 @@ pub struct Arena {
 /// The seed of runs of the search, and the first of those that confirm.
 const SEED: u64 = 1;
 
+/// Round trips that two flows share at least: before, chance divides the path.
+const TRIPS: f64 = 50.0;
+
 /// Seeds that a finding on a network with chance is confirmed with.
 const SEEDS: u64 = 3;
 
@@ -74,6 +77,9 @@ impl Arena {
     fn scores_with(&self, genome: &Genome, seed: u64) -> Result<Vec<f64>, Invalid> {
         let mut scores = vec![0.0; self.weaknesses.len()];
         for (company, [contest, _]) in &self.contests {
+            if contest.is_pair() && genome.shared_trips() < TRIPS {
+                continue;
+            }
             let Some([subject, reference]) = self.gauged(genome, *company, seed)? else { continue };
             let packet = contest.packet();
             let both = Compared { genome, subject: &subject, reference: &reference, packet };

@@ -187,6 +187,12 @@ impl Genome {
         bits / self.duration().as_secs_f64()
     }
 
+    /// How many round trips without queues fit into the interval in which the rates of a pair count.
+    pub fn shared_trips(&self) -> f64 {
+        let rtt = self.longest_rtt() + ms(self.odd_delay);
+        self.rated(true).span().as_secs_f64() / rtt.as_secs_f64().max(1e-3)
+    }
+
     /// The longest round-trip time without queues, of the flow that is not the odd one.
     pub fn longest_rtt(&self) -> Span {
         ms(2 * self.steps.iter().map(|step| step.delay).max().unwrap_or(1))

@@ -265,6 +265,10 @@ impl Profile {
         hold(&mut genome.steps, self.rate_change, |step| &mut step.rate);
         hold(&mut genome.steps, self.delay_change, |step| &mut step.delay);
         self.shorten(&mut genome.steps);
+        // A rival that starts late has no time to share.
+        let (earliest, _) = self.bounds(Gene::RivalStart);
+        let half = (genome.duration().0 / 2_000_000) as u32;
+        genome.rival_start = if half < earliest { 0 } else { genome.rival_start.min(half) };
         if !self.queues.contains(&genome.queue.as_str()) {
             genome.queue = self.queues[0].to_string();
         }

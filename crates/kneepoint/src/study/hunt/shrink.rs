@@ -31,7 +31,8 @@ pub struct Shrunk {
 type Move = fn(&Genome, usize, &Profile) -> Option<Genome>;
 
 /// The moves, the boldest first. Each is tried at places from 0 on.
-const MOVES: &[Move] = &[without_step, without_number, plain_queue, level_rate, level_delay, half, round];
+const MOVES: &[Move] =
+    &[without_step, without_number, plain_queue, level_rate, level_delay, joined, half, round];
 
 /// Shrinks a network on which the weakness at this place shows; none where it does not show over all seeds of a finding.
 pub fn shrink(
@@ -100,6 +101,17 @@ fn level_delay(genome: &Genome, place: usize, _: &Profile) -> Option<Genome> {
     let mut less = genome.clone();
     less.steps.get_mut(place + 1)?.delay = genome.steps.get(place)?.delay;
     (less != *genome).then_some(less)
+}
+
+/// With a step and the next one of the same rate and delay as one.
+fn joined(genome: &Genome, place: usize, _: &Profile) -> Option<Genome> {
+    let [one, next] = genome.steps.get(place..place + 2)? else { return None };
+    ((one.rate, one.delay) == (next.rate, next.delay)).then(|| {
+        let mut less = genome.clone();
+        less.steps[place].lasting += next.lasting;
+        less.steps.remove(place + 1);
+        less
+    })
 }
 
 fn half(genome: &Genome, place: usize, profile: &Profile) -> Option<Genome> {
