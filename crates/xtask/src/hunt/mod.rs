@@ -3,6 +3,7 @@
 //! `docs/hunt.md`.
 
 pub mod advnet;
+mod confirm;
 mod maps;
 mod page;
 mod rediscover;
@@ -21,6 +22,8 @@ pub struct Arguments {
 enum Part {
     /// Compare our scores of AdvNet's traces with the kernel's.
     Advnet(advnet::Arguments),
+    /// Keep what `knee live` said of findings.
+    Confirm(confirm::Arguments),
     /// Hunt every controller, and write the map of its weaknesses.
     Maps(maps::Arguments),
     /// Look for published weaknesses from random starts.
@@ -31,6 +34,7 @@ enum Part {
 pub fn run(arguments: &Arguments) -> Result<bool, String> {
     match &arguments.part {
         Part::Advnet(arguments) => advnet::run(arguments),
+        Part::Confirm(arguments) => confirm::run(arguments),
         Part::Maps(arguments) => maps::run(arguments),
         Part::Rediscover(arguments) => rediscover::run(arguments),
     }
