@@ -151,7 +151,7 @@ fn conduct(
         bar.set_done(hunt.progress.evaluations - before);
         let best =
             hunt.archives().filter_map(|(weakness, archive)| Some((archive.best()?.score, weakness.name)));
-        let (score, name) = best.fold((0.0, ""), |best, one| if one.0 > best.0 { one } else { best });
+        let (score, name) = best.fold((0.0, ""), |so_far, one| if one.0 > so_far.0 { one } else { so_far });
         bar.say(format!("{} networks, {name} {score:.2}", hunt.progress.evaluations));
     }
     bar.close();
@@ -182,7 +182,7 @@ fn findings(session: &Session, hunt: &Hunt, arguments: &Arguments) -> Result<Vec
     let tried: Vec<_> = (0..hunt.arena.weaknesses.len())
         .flat_map(|weakness| suspects.iter().filter(move |(own, _)| *own == weakness).take(2 * most))
         .collect();
-    let shrunk = threads::map(session, &tried, |(weakness, elite)| {
+    let simpler = threads::map(session, &tried, |(weakness, elite)| {
         shrink(&hunt.arena, *weakness, &elite.genome, &hunt.profile)
     });
     let contestants = &hunt.arena.contestants;
@@ -190,7 +190,7 @@ fn findings(session: &Session, hunt: &Hunt, arguments: &Arguments) -> Result<Vec
     let origin = Origin { contestants, about, extensions: session.extensions() };
     let bare = contestants.subject.name.split(':').next().unwrap_or_default();
     let mut findings: Vec<Finding> = Vec::new();
-    for ((place, _), shrunk) in tried.iter().zip(shrunk) {
+    for ((place, _), shrunk) in tried.iter().zip(simpler) {
         let Some(shrunk) = shrunk.map_err(|invalid| refused(&invalid.to_string()))? else { continue };
         let weakness = hunt.arena.weaknesses[*place];
         let alike = findings.iter().filter(|finding| finding.weakness.name == weakness.name);

@@ -29,6 +29,7 @@ pub fn round(hunt: &mut Hunt, last: u64) -> Result<(), String> {
 }
 
 /// A network that meets a condition, with the evaluations and the time until then; none within the budget.
+#[expect(clippy::disallowed_methods, reason = "the budget is a time")]
 pub fn until(
     hunt: &mut Hunt,
     budget: Duration,
