@@ -22,7 +22,7 @@ MISSING = $(shell [ "$$(uname)" = Linux ] || echo Linux; command -v clang > /dev
   pkg-config --exists libelf zlib 2> /dev/null || echo libelf-dev zlib1g-dev pkg-config)
 BPF = $(if $(MISSING),,--features kneepoint-cli/bpf)
 
-.PHONY: precision book deny studio test-studio test-quic wheel test-python test-notebooks test-pages help run build install test check fmt reproduce web characterize bench memory dist portable dist-check ratchet validate fuzz torture wasm docs clean cargo tools linux run-live run-live-all run-live-video validate-linux validate-linux-virtual validate-uml validate-streams readings stress-kernel test-kernels
+.PHONY: hunt precision book deny studio test-studio test-quic wheel test-python test-notebooks test-pages help run build install test check fmt reproduce web characterize bench memory dist portable dist-check ratchet validate fuzz torture wasm docs clean cargo tools linux run-live run-live-all run-live-video validate-linux validate-linux-virtual validate-uml validate-streams readings stress-kernel test-kernels
 
 help: ## list the targets
 	@echo "make TARGET, where TARGET is one of"
@@ -98,6 +98,11 @@ characterize: $(BUILD) ## RFC 7928's scenarios and the ways to carry a rate at f
 
 web: $(BUILD) ## which queue serves web objects best: runs the scenarios of docs/web.md and renews its tables
 	KNEE=$(KNEE) OUT=$(OUT) scripts/web.sh
+
+hunt: cargo ## what hunts find of every controller, known weaknesses found again, AdvNet's scores beside ours: docs/hunt.md (an hour)
+	$(CARGO) run --release --locked -p xtask -- hunt advnet --write
+	$(CARGO) run --release --locked -p xtask -- hunt rediscover --write
+	$(CARGO) run --release --locked -p xtask -- hunt maps --profile wired --evaluations 640 --write
 
 memory: $(BUILD) ## estimates of memory beside what runs take: renews the table of docs/memory.md
 	KNEE=$(KNEE) scripts/memory.py

@@ -36,6 +36,7 @@ live() {
 failed=0
 short=(--rate 20mbit --rtt 40ms --duration 20s)
 report compare compare pert sack/droptail cubic/red-ecn "${short[@]}" --flows 4 --seeds 3
+report hunt hunt vegas --evaluations 192 --for use,starvation
 report compare-names compare 'pert:t1=3ms,decrease=0.25/self-configuring-red' 'pert:t1=4ms,decrease=0.25/self-configuring-red' \
   'cubic/red:ecn=true' "${short[@]}" --flows 2 --seeds 2
 report compare-one compare cubic "${short[@]}" --flows 2 --seeds 2

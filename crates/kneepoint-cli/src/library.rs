@@ -117,7 +117,11 @@ pub fn find(
 /// Whether a text is an experiment, and not a scenario alone.
 pub fn is_experiment(text: &str) -> bool {
     // A remark may stand behind it, and blanks within it.
-    text.lines().any(|line| line.split_whitespace().collect::<String>().starts_with("[experiment]"))
+    let begins = |line: &str| {
+        let line: String = line.split_whitespace().collect();
+        line.starts_with("[experiment]") || line.starts_with("experiment={")
+    };
+    text.lines().any(begins)
 }
 
 /// Reads a scenario for a verb that runs no experiments.

@@ -9,6 +9,7 @@
 //! cargo run --profile dist -p xtask -- bench   cost per packet, beside ns-2's
 //! cargo run --profile dist -p xtask -- ratchet instruction counts against the committed record
 //! cargo run --release -p xtask -- gates        every controller through the suites of `knee gate`
+//! cargo run --release -p xtask -- hunt PART    what hunts find, and AdvNet's scores beside ours
 //! cargo run -p xtask -- mutants                seeded faults that gates have to catch
 //! cargo run --release -p xtask -- precision    intervals and cautions beside long runs
 //! cargo run -p xtask -- docs                   documentation from the registries
@@ -20,6 +21,7 @@ mod explanations;
 #[cfg(target_os = "linux")]
 mod fuzz_host;
 mod gates;
+mod hunt;
 #[cfg(target_os = "linux")]
 mod linux;
 mod live;
@@ -60,6 +62,8 @@ enum Task {
     BenchAcks(bench::acks::Arguments),
     /// Test every controller by the suites of `knee gate`, and keep the outcomes.
     Gates(gates::Arguments),
+    /// Hunt controllers, and compare with what others found.
+    Hunt(hunt::Arguments),
     /// Build seeded faults and refactorings, and run their gates.
     Mutants(mutants::Arguments),
     /// Compare intervals and cautions of scenarios at random with long runs.
@@ -81,6 +85,7 @@ fn main() -> ExitCode {
         Task::BenchChild(arguments) => bench::child::run_once(&arguments),
         Task::BenchAcks(arguments) => bench::acks::run_once(&arguments),
         Task::Gates(arguments) => gates::run_all(&arguments),
+        Task::Hunt(arguments) => hunt::run(&arguments),
         Task::Mutants(arguments) => mutants::run(&arguments),
         Task::Precision(arguments) => precision::run(&arguments),
         Task::Docs(arguments) => docs::run(&arguments),

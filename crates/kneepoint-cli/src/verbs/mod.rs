@@ -72,6 +72,7 @@ verbs! {
     trace,
     drill,
     gate,
+    hunt,
     kernel,
     list,
     explain,

@@ -212,6 +212,7 @@ pub fn workplace() -> tempfile::TempDir {
     copy("scenarios/modem.csv", "modem.csv");
     copy("experiments/beyond/channel.toml", "my-figure.toml");
     copy("scripts/pages/grid.toml", "grid.toml");
+    copy("validation/hunt/bbr-use-2.toml", "out/hunt/findings/bbr-use-1.toml");
     for (name, text) in super::paths::FILES {
         fs::write(here.path().join(name), text).expect("a file");
     }

@@ -23,6 +23,7 @@ mod fluid;
 mod fuzz;
 mod gating;
 mod hostile;
+mod hunting;
 #[cfg(target_os = "linux")]
 mod limits;
 mod manners;

@@ -922,6 +922,43 @@ class Gate:
 
 gate: Gate
 
+def hunt(
+    scheme: str,
+    /,
+    *,
+    against: Optional[str] = "cubic",
+    profile: Optional[Literal["wired", "wifi", "leo", "cellular", "constant", "any"]] = "any",
+    for_: Union[Literal["use", "stall", "queue", "swing", "loss", "premature", "share", "crowding", "starvation", "law"], Sequence[Union[Literal["use", "stall", "queue", "swing", "loss", "premature", "share", "crowding", "starvation", "law"]]], None] = None,
+    evaluations: Optional[int] = 2000,
+    steps: Optional[int] = None,
+    findings: Optional[int] = 2,
+    seed: Optional[int] = 1,
+    tcp: Optional[Literal["paper", "linux"]] = "linux",
+    resume: Optional[Path] = None,
+    charts: Union[Literal["svg", "png", "pdf"], Sequence[Union[Literal["svg", "png", "pdf"]]], None] = None,
+    size: Optional[Union[str, int, float]] = None,
+    font: Optional[Union[str, int, float]] = None,
+    out: Optional[Path] = None,
+    progress: Shown = None,
+) -> Result:
+    """Search for networks on which a controller is far worse than a reference.
+
+    scheme: The controller, with settings after a colon
+    against: The controller with which it is compared
+    profile: How far networks may go
+    for_: Weaknesses to look for [default: all]
+    evaluations: Networks to evaluate
+    steps: The most steps of a network [default: that of the profile]
+    findings: The most findings of each weakness
+    seed: The seed of the search
+    tcp: The hosts; Linux's are the ones that `knee live` can confirm
+    resume: Go on from the hunt.json of an earlier hunt with the same arguments, to --evaluations in all
+    charts: Formats of the charts in OUT/figures; SVG is always written
+    size: Size of these charts on paper, as in 3.3in, 8cm or, with the height, 3.3x2.2in; they are laid out for it with letters of 8 pt
+    font: Family of their letters, as in "Times New Roman" [default: the reader's own in SVG, Roboto in PNG and PDF]
+    out: Directory for report, map and findings [default: out/hunt, numbered if it exists]
+    """
+
 class Verb:
     def __init__(self, described: dict[str, Any], *above: str) -> None: ...
     def __call__(self, *words: Any, progress: Shown = None, **options: Any) -> Result: ...
@@ -934,4 +971,4 @@ VERBS: dict[str, Verb]
 def parameter_name(name: str) -> str: ...
 def answered(words: list[str], text: Optional[str], files: bool, progress: Shown) -> _native.Answer: ...
 
-__all__ = ["compare", "coexist", "run", "reproduce", "plot", "diff", "predict", "fluid", "markov", "trace", "gate"]
+__all__ = ["compare", "coexist", "run", "reproduce", "plot", "diff", "predict", "fluid", "markov", "trace", "gate", "hunt"]

@@ -30,6 +30,7 @@ pub mod bins;
 pub mod claim;
 pub mod expression;
 pub mod gate;
+pub mod hunted;
 mod outcome;
 pub mod publication;
 mod read;

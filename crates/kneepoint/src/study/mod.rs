@@ -19,6 +19,7 @@ pub mod dumbbell;
 pub mod fingerprint;
 pub mod fluid;
 pub mod hash;
+pub mod hunt;
 pub mod live;
 pub mod markov;
 pub mod precision;

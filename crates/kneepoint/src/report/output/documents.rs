@@ -5,9 +5,9 @@ use super::Output;
 use super::Part::{self, Headlines, In, Key, Of, Subjects};
 use crate::keys::Keyed;
 use crate::report::difference::Difference;
-use crate::report::gate;
 use crate::report::predictions::Predictions;
 use crate::report::{Beside, Factor, Manifest, RunResult};
+use crate::report::{gate, hunt};
 use crate::run::cost::Term;
 use crate::study::caution::Caution;
 
@@ -249,6 +249,12 @@ pub(super) const ALL: &[Output] = &[
             Key("gate", "The file that says what to test."),
             Key("workflow", "The workflow of GitHub Actions."),
         ],
+    },
+    Output {
+        name: "Hunt",
+        from: &["knee hunt --json", "OUT/hunt.json"],
+        about: "`--resume` goes on from this file.",
+        parts: &[Of("", hunt::Hunted::SHAPE)],
     },
     Output {
         name: "Manifest",

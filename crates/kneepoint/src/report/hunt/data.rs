@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! A hunt for machines: enough to go on with it.
+
+use serde_json::Value;
+
+use super::Outcome;
+use crate::report::Manifest;
+use crate::study::hunt::{Archive, Elite, Hunt, Progress};
+use crate::table::{Cell, Records};
+
+crate::keys! {
+    /// A hunt.
+    #[derive(Clone, Debug)]
+    pub struct Hunted {
+        /// The scheme that is hunted.
+        pub subject: String,
+        /// The scheme with which it is compared.
+        pub reference: String,
+        /// The hosts: `linux` or `paper`.
+        pub tcp: String,
+        /// The profile of realism.
+        pub profile: String,
+        /// The greatest number of steps of a network.
+        pub steps: u32,
+        /// The seed of the search.
+        pub seed: u64,
+        /// Networks that were evaluated.
+        pub evaluations: u64,
+        /// One for each weakness.
+        pub weaknesses: Vec<Searched>,
+        /// One for each network on which a weakness was confirmed, in its simplest form.
+        pub findings: Vec<Found>,
+        /// Enough to repeat the hunt.
+        pub manifest: Manifest,
+    }
+
+    /// A weakness and the networks of the archive.
+    #[derive(Clone, Debug)]
+    pub struct Searched {
+        /// Its name.
+        pub weakness: String,
+        /// What it is.
+        pub about: String,
+        /// The least score of a finding.
+        pub found: f64,
+        /// The greatest score; null before the first evaluation.
+        pub best: Option<f64>,
+        /// The part of the known cells in which the score is at least that of a finding.
+        pub part: f64,
+        /// The map: the network of the greatest score in each cell that is known.
+        pub archive: Vec<Elite>,
+    }
+
+    /// A finding.
+    #[derive(Clone, Debug)]
+    pub struct Found {
+        /// Its name, as in `findings/NAME.toml`.
+        pub finding: String,
+        /// The weakness.
+        pub weakness: String,
+        /// The score, the mean over its seeds.
+        pub score: f64,
+        /// The number of steps of the network.
+        pub steps: usize,
+        /// The scheme's number, in the unit of the claim.
+        pub subject: f64,
+        /// The reference's.
+        pub reference: f64,
+        /// The verdict on the claim.
+        pub verdict: String,
+        /// The claim in words.
+        pub claim: String,
+        /// The scenario with its claim.
+        pub text: String,
+        /// The case of a gate.
+        pub case: String,
+        /// The address of the scenario in the studio, behind that of its page.
+        pub studio: String,
+    }
+}
+
+/// A hunt for machines.
+pub fn hunted(outcome: &Outcome, manifest: &Manifest) -> Hunted {
+    let Hunt { arena, profile, seed, progress } = outcome.hunt;
+    let searched = outcome.hunt.archives().map(|(weakness, archive)| Searched {
+        weakness: weakness.name.into(),
+        about: weakness.about.into(),
+        found: weakness.found,
+        best: archive.best().map(|elite| elite.score),
+        part: archive.part_above(weakness.found),
+        archive: archive.elites().cloned().collect(),
+    });
+    let found = outcome.findings.iter().zip(outcome.links).map(|(finding, link)| Found {
+        finding: finding.id.clone(),
+        weakness: finding.weakness.name.into(),
+        score: finding.score,
+        steps: finding.genome.steps.len(),
+        subject: finding.values[0],
+        reference: finding.values[1],
+        verdict: finding.verdict.name().into(),
+        claim: finding.claim.clone(),
+        text: finding.text.clone(),
+        case: finding.case.clone(),
+        studio: link.clone(),
+    });
+    Hunted {
+        subject: arena.contestants.subject.name.clone(),
+        reference: arena.contestants.reference.name.clone(),
+        tcp: arena.contestants.host.name().into(),
+        profile: profile.name.into(),
+        steps: profile.steps,
+        seed: *seed,
+        evaluations: progress.evaluations,
+        weaknesses: searched.collect(),
+        findings: found.collect(),
+        manifest: manifest.clone(),
+    }
+}
+
+/// A table with a line for each finding, for CSV and Python.
+pub fn records(outcome: &Outcome) -> Records {
+    let columns = ["finding", "weakness", "score", "steps", "subject", "reference", "verdict", "claim"];
+    let row = |finding: &crate::experiment::hunted::Finding| {
+        vec![
+            Cell::from(finding.id.as_str()),
+            Cell::from(finding.weakness.name),
+            Cell::Number(finding.score),
+            Cell::Number(finding.genome.steps.len() as f64),
+            Cell::Number(finding.values[0]),
+            Cell::Number(finding.values[1]),
+            Cell::from(finding.verdict.name()),
+            Cell::from(finding.claim.as_str()),
+        ]
+    };
+    Records { columns: columns.map(String::from).to_vec(), rows: outcome.findings.iter().map(row).collect() }
+}
+
+/// Lets a hunt go on from what another one of the same question wrote; the error says in what they differ.
+pub fn resume(hunt: &mut Hunt, text: &str) -> Result<(), String> {
+    let written: Value = serde_json::from_str(text).map_err(|why| format!("it is no JSON: {why}"))?;
+    let own = hunted(&Outcome { hunt, findings: &[], links: &[] }, &Manifest::default());
+    let own = serde_json::to_value(own).map_err(|why| why.to_string())?;
+    for key in ["subject", "reference", "tcp", "profile", "steps", "seed"] {
+        if written[key] != own[key] {
+            return Err(format!("its {key} is {}, and this hunt's is {}", written[key], own[key]));
+        }
+    }
+    let names = |value: &Value| -> Vec<Value> {
+        value["weaknesses"].as_array().into_iter().flatten().map(|one| one["weakness"].clone()).collect()
+    };
+    if names(&written) != names(&own) {
+        return Err("it is about other weaknesses".into());
+    }
+    let archive =
+        |one: &Value| serde_json::from_value::<Vec<Elite>>(one["archive"].clone()).map(Archive::from);
+    let archives = written["weaknesses"].as_array().into_iter().flatten().map(archive);
+    let archives =
+        archives.collect::<Result<_, _>>().map_err(|why| format!("its archive is damaged: {why}"))?;
+    let archives: Vec<Archive> = archives;
+    let foreign = |elite: &Elite| elite.genome.steps.is_empty() || !hunt.profile.allows(&elite.genome);
+    if archives.iter().flat_map(Archive::elites).any(foreign) {
+        return Err("a network in it is outside the profile".into());
+    }
+    let evaluations = written["evaluations"].as_u64().ok_or("it does not say how far it is")?;
+    hunt.progress = Progress { evaluations, archives };
+    Ok(())
+}

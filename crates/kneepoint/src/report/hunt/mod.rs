@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What a hunt found: the document with the map of weaknesses, and data for machines from which a hunt goes on.
+
+mod data;
+mod document;
+
+pub use data::{Hunted, hunted, records, resume};
+pub use document::document;
+
+use crate::experiment::hunted::Finding;
+use crate::study::hunt::Hunt;
+
+/// A hunt and its findings.
+pub struct Outcome<'o> {
+    /// The hunt.
+    pub hunt: &'o Hunt,
+    /// The findings, in the order of weaknesses.
+    pub findings: &'o [Finding],
+    /// Links to the studio, one for each finding.
+    pub links: &'o [String],
+}
