@@ -195,11 +195,7 @@ struct Conclusion {
     effort: Effort,
 }
 
-fn conduct(
-    session: &Session,
-    study: &mut Coexist,
-    arguments: &Arguments,
-) -> Result<Conclusion, Failure> {
+fn conduct(session: &Session, study: &mut Coexist, arguments: &Arguments) -> Result<Conclusion, Failure> {
     let run = study.wanted().into_iter().find_map(|wanted| match wanted.work {
         Work::Packets(packets) => Some(&packets.valid),
         Work::Computation(_) => None,

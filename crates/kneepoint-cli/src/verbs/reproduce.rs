@@ -206,7 +206,8 @@ fn combined(session: &Session, arguments: &Arguments) -> Result<Judged, Failure>
     let mut volumes = library::find(session, &arguments.names, Pace::Quick, Scope::Joint)?;
     volumes.retain(|volume| volume.shared.is_some());
     let experiments = seeded(volumes, Some(arguments.seeds.unwrap_or(COMBINED_SEEDS)));
-    let study = Reproduce { experiments, pace: Pace::Quick, scope: Scope::Joint, doubted: None, held: Vec::new() };
+    let study =
+        Reproduce { experiments, pace: Pace::Quick, scope: Scope::Joint, doubted: None, held: Vec::new() };
     conduct(session, study, &(&arguments.sweep).into())
 }
 

@@ -175,22 +175,25 @@ impl Parts {
     pub fn table(mut self) -> Table {
         self.queue_until(self.window.to);
         self.flows.turn(PARTS);
+        let rows = (0..PARTS).map(|place| self.row(place)).collect();
         let of_link = OF_LINK.iter().map(|key| format!("{key}[bottleneck]")).filter(|_| self.link.is_some());
-        let of_groups = self.flows.names.iter();
+        let names = self.flows.names.iter();
         let of_groups =
-            of_groups.flat_map(|name| ["goodput_bps", "jain_index"].map(|key| format!("{key}[{name}]")));
+            names.flat_map(|name| ["goodput_bps", "jain_index"].map(|key| format!("{key}[{name}]")));
         let columns = std::iter::once("time_s".to_string()).chain(of_link).chain(of_groups).collect();
+        Table { columns, rows }
+    }
+
+    /// The numbers of a part.
+    fn row(&self, place: usize) -> Vec<f64> {
         let step = self.arriving.step;
-        let row = |(place, (count, groups)): (usize, (&Count, &Vec<(f64, f64)>))| {
-            let begins = self.window.from + Span(step * place as u64);
-            let ends = if place == PARTS - 1 { self.window.to } else { begins + Span(step) };
-            let length = ends.since(begins);
-            let of_link = count.numbers(length).into_iter().filter(|_| self.link.is_some());
-            let middle = (begins + Span(length.0 / 2)).as_secs_f64();
-            let of_groups = groups.iter().flat_map(|(goodput, jain)| [*goodput, *jain]);
-            std::iter::once(middle).chain(of_link).chain(of_groups).collect()
-        };
-        Table { columns, rows: self.counts.iter().zip(&self.flows.rows).enumerate().map(row).collect() }
+        let begins = self.window.from + Span(step * place as u64);
+        let ends = if place == PARTS - 1 { self.window.to } else { begins + Span(step) };
+        let length = ends.since(begins);
+        let middle = (begins + Span(length.0 / 2)).as_secs_f64();
+        let of_link = self.counts[place].numbers(length).into_iter().filter(|_| self.link.is_some());
+        let of_groups = self.flows.rows[place].iter().flat_map(|(goodput, jain)| [*goodput, *jain]);
+        std::iter::once(middle).chain(of_link).chain(of_groups).collect()
     }
 
     #[inline]
@@ -235,22 +238,12 @@ impl Observer for Parts {
     #[inline(always)]
     fn on(&mut self, at: Time, event: &Event) {
         match event {
-            Event::Queue { link, backlog } => {
-                if Some(*link) == self.link {
-                    self.queue_until(at);
-                    self.backlog = *backlog;
-                }
+            Event::Queue { link, backlog } if Some(*link) == self.link => {
+                self.queue_until(at);
+                self.backlog = *backlog;
             }
-            Event::Arrival { link, fate, .. } => {
-                if Some(*link) == self.link {
-                    self.fate(at, *fate, 1);
-                }
-            }
-            Event::Fate { link, fate, .. } => {
-                if Some(*link) == self.link {
-                    self.fate(at, *fate, 0);
-                }
-            }
+            Event::Arrival { link, fate, .. } if Some(*link) == self.link => self.fate(at, *fate, 1),
+            Event::Fate { link, fate, .. } if Some(*link) == self.link => self.fate(at, *fate, 0),
             Event::Service { link, packet, waited } => {
                 if Some(*link) == self.link
                     && let Some(place) = self.served.at(at)

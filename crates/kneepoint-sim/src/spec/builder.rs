@@ -62,7 +62,13 @@ impl Builder {
             measure: Interval { from: Time::ZERO, to: Time::ZERO },
             sample: None,
         };
-        let empty = Builder { name: name.into(), schedule, network: Network::default(), groups: Vec::new(), joints: Vec::new() };
+        let empty = Builder {
+            name: name.into(),
+            schedule,
+            network: Network::default(),
+            groups: Vec::new(),
+            joints: Vec::new(),
+        };
         empty.duration(Span::from_secs(60))
     }
 

@@ -212,9 +212,9 @@ mod tests {
         for (place, time) in [3.0, 15.0, 60.0].into_iter().enumerate() {
             let mut rng = Rng::stream(4, "transient", place as u64);
             let found = |_: &u32| {
-                let run = |rng: &mut Rng| -> Vec<f64> {
+                let run = |draws: &mut Rng| -> Vec<f64> {
                     let decays = |(part, value): (usize, f64)| value + 6.0 * libm::exp(-(part as f64) / time);
-                    series(rng, 0.3, 10.0).into_iter().enumerate().map(decays).collect()
+                    series(draws, 0.3, 10.0).into_iter().enumerate().map(decays).collect()
                 };
                 let all: Vec<Vec<f64>> = (0..3).map(|_| run(&mut rng)).collect();
                 drift(&all).is_some_and(|drift| drift.p < 0.01)
@@ -228,7 +228,7 @@ mod tests {
     fn steadiness_begins_where_a_step_ends_and_does_not_where_the_series_grows_to_the_end() {
         let step: Vec<f64> =
             (0..60).map(|place| if place < 12 { 20.0 } else { 10.0 + f64::from(place % 2) }).collect();
-        let drift_of_step = drift(&[step.clone()]).unwrap();
+        let drift_of_step = drift(std::slice::from_ref(&step)).unwrap();
         assert_eq!(drift_of_step.settles, Some(0.2));
         assert!((drift_of_step.mean - 12.4).abs() < 1e-9 && (drift_of_step.late - 10.5).abs() < 1e-9);
         assert!((drift_of_step.bias() - 1.9 / 10.5).abs() < 1e-9);

@@ -218,8 +218,13 @@ pub fn judged(text: &str, scheme: &str, extensions: &Extensions) -> Result<Judge
     let files = |named: &str| Err(format!("`{named}` is not opened"));
     let experiment: Experiment = parse_for(&scheme, extensions, text, Pace::Full, &files)
         .map_err(|faults| faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))?;
-    let runs =
-        Reproduce { experiments: vec![experiment], pace: Pace::Full, scope: Scope::Taken, doubted: None };
+    let runs = Reproduce {
+        experiments: vec![experiment],
+        pace: Pace::Full,
+        scope: Scope::Taken,
+        doubted: None,
+        held: Vec::new(),
+    };
     let mut records = Records::default();
     for wanted in runs.wanted() {
         if let Work::Packets(packets) = wanted.work {

@@ -74,7 +74,7 @@ impl Reproduce {
         let noisy = |outcome: &Reproduction| outcome.judgements().iter().any(|judgement| !judgement.certain);
         let held: Vec<bool> = (0..self.experiments.len()).map(|place| self.holds(place)).collect();
         let open = self.experiments.iter_mut().zip(outcomes).zip(held);
-        let open = open.filter(|((_, outcome), held)| !held && noisy(outcome)).map(|(one, _)| one);
+        let open = open.filter(|((_, outcome), waits)| !waits && noisy(outcome)).map(|(one, _)| one);
         let further = open.map(|(experiment, _)| {
             let had = experiment.seeds.len() + experiment.more.len();
             seed_further(experiment, had)

@@ -191,7 +191,7 @@ impl Found<'_> {
         let subject = subject.trim_end_matches(']');
         let of_link = Subject::Link.metrics().iter().find(|metric| metric.key == key);
         let metric = of_link.filter(|_| subject == "bottleneck");
-        let metric = metric.or_else(|| Subject::Group.metrics().iter().find(|metric| metric.key == key));
+        let metric = metric.or_else(|| Subject::Group.metrics().iter().find(|one| one.key == key));
         let title = metric.map_or(key, |metric| metric.title.as_str());
         if subject == "bottleneck" { title.to_string() } else { format!("{title} of {subject}") }
     }
@@ -385,8 +385,8 @@ mod tests {
             "Mean queue of a is not steady: over the window 57 % above its last half. Steady from 32 s on: measure from there to 92 s."
         );
         let grows = |part: usize, seed: u64| noise(part, seed) + part as f64;
-        let [caution] = &said(&[], grows)[..] else { panic!("one caution") };
-        assert!(caution.text.ends_with("measure from 80 s to 200 s at least."), "{}", caution.text);
+        let [late] = &said(&[], grows)[..] else { panic!("one caution") };
+        assert!(late.text.ends_with("measure from 80 s to 200 s at least."), "{}", late.text);
     }
 
     #[test]

@@ -65,7 +65,7 @@ pub fn part(text: &str) -> Result<f64, String> {
     let percent =
         text.strip_suffix('%').map(|number| number.trim().parse().map(|number: f64| number / 100.0));
     let number = percent.unwrap_or_else(|| text.parse());
-    let allowed = |number: &f64| (1e-4..=0.5).contains(number);
+    let allowed = |one: &f64| (1e-4..=0.5).contains(one);
     number.ok().filter(allowed).ok_or_else(|| format!("`{text}` is no precision from 0.01% to 50%, as in 2%"))
 }
 
@@ -244,7 +244,7 @@ mod tests {
                         estimate.half_width.map_or(f64::INFINITY, |half| half / (0.02 * estimate.mean.abs()));
                     let seeds = numbers.len();
                     let Some(next) = next(seeds, ratio) else { break estimate };
-                    let normal = |rng: &mut Rng| libm::log(rng.lognormal(libm::exp(0.5), 1.0));
+                    let normal = |draws: &mut Rng| libm::log(draws.lognormal(libm::exp(0.5), 1.0));
                     numbers.extend((seeds..next).map(|_| 1.0 + spread * normal(&mut rng)));
                 };
                 let (low, high) = estimate.interval();

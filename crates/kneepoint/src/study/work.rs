@@ -99,9 +99,7 @@ impl Packets {
             Followed::Windows(flows) => flows.to_string(),
             Followed::Every => "every".into(),
         };
-        format!(
-            "{schedule:?} {network:?} {groups:?} {joints:?} {watched:?} {windows:?} {shown} {followed}"
-        )
+        format!("{schedule:?} {network:?} {groups:?} {joints:?} {watched:?} {windows:?} {shown} {followed}")
     }
 
     /// Flows that are sampled one by one: no claim is about one, and reports draw some.

@@ -176,8 +176,13 @@ impl Outcome {
         };
         let scenario = vec![("emulation".to_string(), path.scenario.clone())];
         let manifest = manifest::of(session, scenario, vec![arguments.seed], notes);
-        let comparison =
-            Comparison { title: "Emulation".into(), factors: Vec::new(), schemes: vec![scheme], cautions: Vec::new(), manifest };
+        let comparison = Comparison {
+            title: "Emulation".into(),
+            factors: Vec::new(),
+            schemes: vec![scheme],
+            cautions: Vec::new(),
+            manifest,
+        };
         files::write(&out.join("emulation.toml"), &path.scenario)?;
         files::write(&out.join("summary.json"), json)?;
         files::write(&out.join("runs.csv"), report::csv::records(&report::tables::runs(&comparison)))?;
