@@ -10,6 +10,7 @@
 //! cargo run --profile dist -p xtask -- ratchet instruction counts against the committed record
 //! cargo run --release -p xtask -- gates        every controller through the suites of `knee gate`
 //! cargo run -p xtask -- mutants                seeded faults that gates have to catch
+//! cargo run --release -p xtask -- nebby DIR    identification on labelled captures of others
 //! cargo run -p xtask -- docs                   documentation from the registries
 //! ```
 
@@ -23,6 +24,7 @@ mod gates;
 mod linux;
 mod live;
 mod mutants;
+mod nebby;
 mod ns2;
 mod ns3;
 mod setting;
@@ -60,6 +62,8 @@ enum Task {
     Gates(gates::Arguments),
     /// Build seeded faults and refactorings, and run their gates.
     Mutants(mutants::Arguments),
+    /// Try identification on captures that others made and labelled.
+    Nebby(nebby::Arguments),
     /// Write or check the documentation generated from the registries.
     Docs(docs::Arguments),
 }
@@ -78,6 +82,7 @@ fn main() -> ExitCode {
         Task::BenchAcks(arguments) => bench::acks::run_once(&arguments),
         Task::Gates(arguments) => gates::run_all(&arguments),
         Task::Mutants(arguments) => mutants::run(&arguments),
+        Task::Nebby(arguments) => nebby::run(&arguments),
         Task::Docs(arguments) => docs::run(&arguments),
     };
     match done {

@@ -15,6 +15,7 @@ pub mod fluid;
 pub mod format;
 pub mod gate;
 mod grid;
+pub mod identification;
 pub mod json;
 pub mod live;
 mod loads;

@@ -18,6 +18,7 @@ pub mod dumbbell;
 pub mod fingerprint;
 pub mod fluid;
 pub mod hash;
+pub mod identify;
 pub mod live;
 pub mod markov;
 pub mod predict;

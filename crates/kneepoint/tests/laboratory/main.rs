@@ -16,6 +16,7 @@ mod feedback_bits;
 mod feedback_rivals;
 mod fingerprints;
 mod fluid;
+mod identify;
 mod kernel_links;
 mod laws;
 mod links;

@@ -25,6 +25,7 @@ mod by_time;
 mod calm;
 mod data;
 mod flight;
+mod imposed;
 mod noise;
 mod opening;
 mod pacing;
@@ -43,6 +44,7 @@ use crate::packet::{Flags, Hint, Packet};
 use crate::rng::Rng;
 use crate::units::{Bytes, Span, Time};
 use data::Data;
+pub use imposed::Standing;
 pub use pacing::Pacing;
 
 const ENDLESS: u32 = u32::MAX - 1;
