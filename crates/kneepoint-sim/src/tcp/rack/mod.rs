@@ -12,7 +12,6 @@
 //! timer      the one timer
 //! usage      whether the window limits the sender
 //! transmit   what leaves next
-//! imposed    what another sender sent instead
 //! ```
 //!
 //! The controller's window is the one after a reduction; the host's comes down to it (`Lent::control`). A segment outstanding is never

@@ -9,9 +9,9 @@
 //!             without a pace E is at least the window; with one E grows by it up to the window
 //! ```
 //!
-//! From time to time the suspect goes on from the window that is observed ([`RENEWAL`]): the first round trips after an episode of loss tell
-//! how it reduces its window, all of them how it changes one. A suspect with a pace does so at the end of each repair and with each round
-//! trip: a pace says how much more leaves, not how much is in flight.
+//! Some round trips after each repair the suspect goes on from the window that is observed ([`RENEWAL`]): those before tell how it reduces
+//! its window, those after how it changes one. A suspect with a pace does so at the end of each repair and with each round trip: a pace
+//! says how much more leaves, not how much is in flight.
 
 use std::sync::Arc;
 
@@ -57,16 +57,14 @@ fn options(course: &Course, suspect: &Suspect) -> Options {
 /// When a suspect goes on from what is observed, in round trips.
 #[derive(Clone, Copy, Debug)]
 pub struct Renewal {
-    /// After an episode of loss.
-    pub first: u32,
-    /// From then on.
-    pub then: u32,
-    /// Of a suspect with a pace.
+    /// After the repair of an episode of loss, once.
+    pub repaired: u32,
+    /// Again and again, of a suspect with a pace.
     pub paced: u32,
 }
 
 /// Renewals of a verdict.
-pub const RENEWAL: Renewal = Renewal { first: 8, then: 32, paced: 1 };
+pub const RENEWAL: Renewal = Renewal { repaired: 4, paced: 1 };
 
 /// A suspect on its way through a capture.
 struct Follower {
@@ -110,7 +108,7 @@ impl Follower {
             most_growth: suspect.make.most_growth(),
             round: 0,
             rounds: 0,
-            due: renewal.first,
+            due: renewal.repaired,
             renewal,
             high: 0,
         }
@@ -177,13 +175,13 @@ impl Follower {
         let paced = control.pacing.is_some();
         if state > CongestionState::Cwr {
             // A pace does not tell how much is left in flight.
-            (self.rounds, self.due) = (0, if paced { 0 } else { self.renewal.first });
+            (self.rounds, self.due) = (0, if paced { 0 } else { self.renewal.repaired });
             return;
         }
         if self.rounds < self.due {
             return;
         }
-        (self.rounds, self.due) = (0, if paced { self.renewal.paced } else { self.renewal.then });
+        (self.rounds, self.due) = (0, if paced { self.renewal.paced } else { u32::MAX });
         self.expected = f64::from(moment.observed);
         if !paced && control.window.floor() != self.expected && self.expected > 0.0 {
             self.sender.anchor(self.expected, true, moment.at);

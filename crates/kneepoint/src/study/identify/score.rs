@@ -2,7 +2,7 @@
 //! How far a suspect is from a capture.
 //!
 //! ```text
-//! error of a moment   |ln (E + 1) / (O + 1)|, at most 1;    E expected, O observed packets in flight
+//! error of a moment   |ln (E + 1) / (O + 1)|, at most 0.3;    E expected, O observed packets in flight
 //! error of a suspect  the mean over time, each moment for as long as it lasted, at most a round trip; without repairs
 //! ```
 
@@ -10,7 +10,7 @@ use super::follow::Moment;
 use crate::units::{Span, Time};
 
 /// The greatest error of a moment: what is further off is as wrong as can be.
-const WRONG: f64 = 1.0;
+const WRONG: f64 = 0.3;
 
 impl Moment {
     /// The error: the logarithm of the ratio of expected and observed packets, either with one more.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Who may have sent: every registered controller that needs no help of the network, as it was published and as Linux has it.
 
-use crate::cc::{Config, REGISTRY, Start, Version, Wanted};
+use crate::cc::{Config, Marks, REGISTRY, Start, Version, Wanted};
 use crate::settings::names::same_name;
 
 crate::choice! {
@@ -66,7 +66,8 @@ pub fn suspects(names: &[String]) -> Result<Vec<Suspect>, String> {
     Ok(all().filter(asked).flat_map(makes).collect())
 }
 
-/// Whether it needs nothing but acknowledgements.
+/// Whether it needs nothing but acknowledgements: no feedback, and no queues that mark early and often.
 fn alone(config: &Config) -> bool {
-    config.build(Start::new(2.0)).wanted() == Wanted::Nothing
+    let controller = config.build(Start::new(2.0));
+    controller.wanted() == Wanted::Nothing && controller.marks() != Marks::Scalable
 }

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! `e` error of a class; `s` error of the best one against itself, simulated on the path that the capture shows, at least [`FINEST`];
-//! `n` stretches of round trips between losses and renewals, which are independent.
+//! `n` intervals between losses and renewals, which are independent.
 
 use super::follow::{Moment, RENEWAL, follow};
 use super::path::Path;
@@ -21,9 +21,11 @@ use crate::units::Time;
 /// Errors are not told apart more finely: a packet of the largest windows.
 const FINEST: f64 = 0.005;
 /// How many times its error against itself a suspect may be off.
-const LIMIT: f64 = 4.0;
+const LIMIT: f64 = 3.0;
 /// How often a suspect that draws is led through a capture.
 const DRAWS: u64 = 8;
+/// Round trips of an interval that tells something of its own.
+const INTERVAL: u32 = 8;
 /// Moments that are said to have decided.
 const DECISIVE: usize = 3;
 
@@ -140,8 +142,8 @@ fn decisive(best: &Class, second: &Class, path: &Path) -> Vec<Decisive> {
         })
         .collect();
     all.sort_by(|one, other| other.0.total_cmp(&one.0));
-    // One of each stretch: the moments around it tell the same.
-    let apart = path.base * u64::from(RENEWAL.first);
+    // One of each interval: the moments around it tell the same.
+    let apart = path.base * u64::from(INTERVAL);
     let mut told: Vec<Decisive> = Vec::new();
     for (_, moment) in all.into_iter().filter(|(gain, _)| *gain > 0.0) {
         let near = |one: &Decisive| one.at.since(moment.at).max(moment.at.since(one.at)) < apart;
@@ -159,11 +161,11 @@ pub fn identify(course: &Course, suspects: &[Suspect]) -> Option<Verdict> {
     let mut classes = classes(course, suspects, &path);
     let best = classes.first()?;
     let judged = weights(&best.moments, path.base).iter().sum::<f64>();
-    let stretches =
-        (judged / (path.base.as_secs_f64() * f64::from(RENEWAL.first))).max(1.0) + f64::from(path.episodes);
+    let intervals =
+        (judged / (path.base.as_secs_f64() * f64::from(INTERVAL))).max(1.0) + f64::from(path.episodes);
     let own_error = best.first().and_then(|suspect| own_error(suspect, course, &path)).unwrap_or(FINEST);
     let (least, spread) = (best.error, own_error.max(FINEST));
-    let weigh = |error: f64| libm::exp(-stretches * (error - least) / spread);
+    let weigh = |error: f64| libm::exp(-intervals * (error - least) / spread);
     let all: f64 = classes.iter().map(|class| weigh(class.error)).sum();
     classes.iter_mut().for_each(|class| class.likelihood = weigh(class.error) / all);
     let decisive = match &classes[..] {

@@ -26,6 +26,11 @@ const NAMES_ALLOWED: [(&str, &[&str], &str); 27] = [
         "writes the scenario that the analysis describes, and reads its throughput",
     ),
     ("study/dumbbell.rs", &["scenario/topology"], "writes the scenario of a dumbbell"),
+    (
+        "study/identify/witness.rs",
+        &["scenario/topology"],
+        "writes the scenario of the path that a capture shows",
+    ),
     ("study/coexist.rs", &["measure"], "the quantities of a pair"),
     ("traffic/", &["measure"], "a source declares the metrics of its reports"),
     ("report/", &["measure"], "default figures and columns"),
