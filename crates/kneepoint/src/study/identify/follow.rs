@@ -78,7 +78,7 @@ struct Follower {
     /// The segment that ends the round trip, and round trips since the suspect went on from what was observed.
     round: u32,
     rounds: u32,
-    /// Round trips at which it is to do so again.
+    /// Round trips at which it is to do so again; before the first repair never, for slow start goes on for longer than any number.
     due: u32,
     renewal: Renewal,
     high: u32,
@@ -108,7 +108,7 @@ impl Follower {
             most_growth: suspect.make.most_growth(),
             round: 0,
             rounds: 0,
-            due: renewal.repaired,
+            due: u32::MAX,
             renewal,
             high: 0,
         }
@@ -178,7 +178,8 @@ impl Follower {
             (self.rounds, self.due) = (0, if paced { 0 } else { self.renewal.repaired });
             return;
         }
-        if self.rounds < self.due {
+        let due = if paced { self.due.min(self.renewal.paced) } else { self.due };
+        if self.rounds < due {
             return;
         }
         (self.rounds, self.due) = (0, if paced { self.renewal.paced } else { u32::MAX });
