@@ -18,6 +18,7 @@
 //! forgotten, not even by a timeout.
 
 mod detection;
+mod imposed;
 mod lent;
 mod news;
 mod outstanding;

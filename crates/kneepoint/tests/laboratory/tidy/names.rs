@@ -27,6 +27,11 @@ const NAMES_ALLOWED: [(&str, &[&str], &str); 28] = [
     ),
     ("study/dumbbell.rs", &["scenario/topology"], "writes the scenario of a dumbbell"),
     ("study/caution.rs", &["measure"], "the events that a window has enough of, or too few"),
+    (
+        "study/identify/witness.rs",
+        &["scenario/topology"],
+        "writes the scenario of the path that a capture shows",
+    ),
     ("study/coexist.rs", &["measure"], "the quantities of a pair"),
     ("traffic/", &["measure"], "a source declares the metrics of its reports"),
     ("report/", &["measure"], "default figures and columns"),
