@@ -5,7 +5,7 @@ use std::io::{Seek, Write};
 use std::os::fd::AsRawFd;
 
 use clap::Parser;
-use kneepoint::capture::{Capture, foreign_format, is_capture};
+use kneepoint::capture::{Capture, foreign_format, is_capture, qlog};
 use kneepoint::predict;
 use kneepoint::rng::Rng;
 use kneepoint_bench::program;
@@ -34,6 +34,15 @@ pub fn capture(bytes: &[u8]) {
     watch(&capture);
     if read.is_ok() && capture.read(bytes).is_ok() {
         watch(&capture);
+    }
+}
+
+/// A QUIC stack's own record, and all that predictors make of it.
+pub fn qlog(bytes: &[u8]) {
+    qlog::is_qlog(bytes);
+    let Ok((traces, _)) = qlog::read(bytes) else { return };
+    for traced in traces.iter().take(4) {
+        traced.transfer.score(&predict::standard(), 1.0);
     }
 }
 

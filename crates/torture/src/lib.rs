@@ -77,6 +77,7 @@ pub const READERS: &[Reader] = &[
     reader("recording", files::recording, (1024, 64), "csv", &["scenarios"]),
     reader("capture", captures::capture, (16384, 64), "packets", &[]),
     reader("frames", captures::frames, (4096, 64), "packets", &[]),
+    reader("qlog", captures::qlog, (8192, 64), "json", &[]),
     reader("compressed", captures::compressed, (4096, 64), "", &[]),
     reader("kept-run", kept::record, (8192, 64), "json", &[]),
     reader("store", kept::store, (8192, 64), "json", &[]),

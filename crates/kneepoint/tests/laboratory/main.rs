@@ -26,6 +26,7 @@ mod moderns;
 mod pages;
 mod pcapng;
 mod prediction;
+mod qlog;
 mod queueing;
 mod rack;
 mod recovery;

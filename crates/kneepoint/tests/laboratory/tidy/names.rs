@@ -38,6 +38,8 @@ const NAMES_ALLOWED: [(&str, &[&str], &str); 27] = [
     ("link/handover.rs", &["link/capacity"], "handovers are steps of the capacity"),
     ("kneepoint-cli/verbs/coexist.rs", &["cc", "queue"], "default arguments"),
     ("kneepoint-cli/verbs/gate/", &["cc"], "default arguments, and the gate.toml that is written"),
+    ("kneepoint-cli/verbs/quic/", &["cc", "measure"], "default arguments, and the goodput of a connection"),
+    ("capture/qlog/", &["link/capacity"], "qlog has traces, too"),
     ("kneepoint-cli/verbs/emulate/outcome.rs", &["measure"], "the lines of a link"),
     (
         "kneepoint-cli/verbs/emulate/path.rs",
