@@ -22,7 +22,7 @@ MISSING = $(shell [ "$$(uname)" = Linux ] || echo Linux; command -v clang > /dev
   pkg-config --exists libelf zlib 2> /dev/null || echo libelf-dev zlib1g-dev pkg-config)
 BPF = $(if $(MISSING),,--features kneepoint-cli/bpf)
 
-.PHONY: book deny studio test-studio test-quic test-quic-clients fuzz-quic wheel test-python test-notebooks test-pages help run build install test check fmt reproduce web characterize bench memory dist portable dist-check ratchet validate fuzz torture wasm docs clean cargo tools linux run-live run-live-all run-live-video validate-linux validate-linux-virtual validate-uml validate-streams readings stress-kernel test-kernels
+.PHONY: book deny studio test-studio test-quic test-quic-clients quic-settings fuzz-quic wheel test-python test-notebooks test-pages help run build install test check fmt reproduce web characterize bench memory dist portable dist-check ratchet validate fuzz torture wasm docs clean cargo tools linux run-live run-live-all run-live-video validate-linux validate-linux-virtual validate-uml validate-streams readings stress-kernel test-kernels
 
 help: ## list the targets
 	@echo "make TARGET, where TARGET is one of"
@@ -77,6 +77,10 @@ test-quic: cargo ## controllers in the QUIC stacks quinn, noq and s2n-quic, noq 
 test-quic-clients: cargo ## curl, aioquic and quic-go fetch from every controller over an emulated link, and their table in docs/quic.md (root, half an hour)
 	$(CARGO) build --release --locked -p kneepoint-cli --features quic
 	scripts/quic.sh clients --page docs/quic.md $(ARGS)
+
+quic-settings: cargo ## the settings of docs/linux.md between hosts of noq, and their table in docs/quic.md (five minutes)
+	$(CARGO) build --release --locked -p kneepoint-cli --features quic
+	python3 scripts/quic/settings.py $(or $(CARGO_TARGET_DIR),target)/release/knee --page docs/quic.md $(ARGS)
 
 fuzz-quic: cargo ## a million sequences of signals, ten thousand of hostile datagrams, and a million steps of replay (ten minutes)
 	KNEE_SEQUENCES=1000000 $(CARGO) test --release --locked -p kneepoint-quic no_order_of_events -- --nocapture

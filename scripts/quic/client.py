@@ -40,7 +40,7 @@ def curl(address, _qlog):
         address,
         http_version=CurlHttpVersion.V3ONLY,
         verify=False,
-        timeout=300,
+        timeout=900,
         content_callback=heard.take,
     )
     if answer.status_code != 200:
@@ -109,7 +109,7 @@ async def through_aioquic(address, qlog, protocol):
         quic_logger=QuicFileLogger(qlog) if qlog else None,
     )
     async with connect(parts.hostname, parts.port, configuration=configuration, create_protocol=Client) as client:
-        why = await asyncio.wait_for(client.ask(), 300)
+        why = await asyncio.wait_for(client.ask(), 900)
     if why:
         raise SystemExit(why)
     return heard.told()

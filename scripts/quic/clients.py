@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """QUIC clients that were not written here fetch an object from `knee quic serve` over an emulated link, with every controller: as root
 
-    clients.py KNEE PYTHON GO [--page FILE] [--controllers NAME,…] [--at-once N] [--bytes N]
+    clients.py KNEE PYTHON GO [--page FILE] [--controllers NAME,…] [--only CLIENT] [--kept FILE] [--at-once N] [--bytes N]
 
 PYTHON has curl_cffi and aioquic, GO is the client of scripts/quic/go. A row of the table is a controller, a column a client; a cell has the goodput in Mbit/s,
-or the reason for which there is none. The status is 1 if an object did not arrive whole. With --page the table goes into FILE.
+or the reason for which there is none. The status is 1 if an object did not arrive whole. With --page the table goes into FILE. With --kept what arrived is kept there, and not
+fetched again.
 """
 
 import argparse
@@ -57,9 +58,9 @@ def fetch(knee, controller, stack, client, size):
     # The server needs a moment until it listens.
     command = [knee, "emulate", *LINK, "--server", serve, "--", "sh", "-c", f"sleep 0.5; {ask}"]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=400)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=1000)
     except subprocess.TimeoutExpired:
-        return None, "it took more than 400 s"
+        return None, "it took more than 1000 s"
     got = next((one for one in objects(done.stdout) if "sha256" in one), None)
     if got is None:
         lines = [line for line in done.stderr.splitlines() if line.strip()]
@@ -93,18 +94,26 @@ def main():
         parser.add_argument(name)
     parser.add_argument("--page", type=pathlib.Path)
     parser.add_argument("--controllers")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--kept", type=pathlib.Path)
     parser.add_argument("--at-once", type=int, default=2)
     parser.add_argument("--bytes", type=int, default=10_000_000)
     asked = parser.parse_args()
     if os.geteuid() != 0:
         raise SystemExit("clients.py: the emulator needs root")
     names = asked.controllers.split(",") if asked.controllers else list(carried(asked.knee))
-    columns = clients(asked.python, asked.go)
+    columns = [column for column in clients(asked.python, asked.go) if asked.only in column[0]]
+    kept = json.loads(asked.kept.read_text()) if asked.kept and asked.kept.exists() else {}
     wanted = [(name, column) for name in names for column in columns]
 
     def run(one):
         name, (title, stack, client) = one
-        found = fetch(asked.knee, name, stack, client, asked.bytes)
+        place = f"{name} {title} {asked.bytes}"
+        found = kept.get(place) or fetch(asked.knee, name, stack, client, asked.bytes)
+        if found[1] is None:
+            kept[place] = found
+        if asked.kept:
+            asked.kept.write_text(json.dumps(kept))
         print(name, title, *found, file=sys.stderr, flush=True)
         return found
 

@@ -19,7 +19,7 @@ import (
 func fetch(address string) (map[string]any, error) {
 	transport := &http3.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
 	defer transport.Close()
-	client := &http.Client{Transport: transport, Timeout: 5 * time.Minute}
+	client := &http.Client{Transport: transport, Timeout: 15 * time.Minute}
 	began := time.Now()
 	answer, err := client.Get(address)
 	if err != nil {

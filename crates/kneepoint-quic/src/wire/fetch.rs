@@ -54,6 +54,7 @@ impl Fetched {
 
 impl Fetch {
     /// Fetches the object into `into`, unless `stop` says otherwise, which is asked with every part of it.
+    #[expect(clippy::disallowed_methods, reason = "a transfer over a network takes the time of clocks")]
     pub fn run(&self, into: &mut dyn Write, stop: &dyn Fn() -> bool) -> Result<Fetched, String> {
         let from: SocketAddr = match self.server {
             SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),

@@ -20,10 +20,10 @@ const FIELDS: u64 = 16 << 10;
 /// Answers the requests of a connection until it ends.
 pub(super) async fn answer(connection: Connection, site: &Arc<Site>, limits: &Limits, tally: &Arc<Tally>) {
     let built = h3::server::builder().max_field_section_size(FIELDS).build(connection).await;
-    let Ok(mut connection) = built else { return };
+    let Ok(mut served) = built else { return };
     // Requests that are dropped with this set are over.
     let mut requests = JoinSet::new();
-    while let Ok(Some(resolver)) = connection.accept().await {
+    while let Ok(Some(resolver)) = served.accept().await {
         let (site, limits, tally) = (Arc::clone(site), *limits, Arc::clone(tally));
         requests.spawn(async move { request(resolver, &site, &limits, &tally).await });
         while requests.try_join_next().is_some() {}
@@ -61,11 +61,11 @@ async fn request(resolver: RequestResolver<Connection, Bytes>, site: &Site, limi
         loop {
             match object.next() {
                 Ok(Some(bytes)) => {
-                    let size = bytes.len();
+                    let length = bytes.len();
                     if stream.send_data(bytes).await.is_err() {
                         return;
                     }
-                    tally.sent(size);
+                    tally.sent(length);
                 }
                 Ok(None) => break,
                 Err(_) => {

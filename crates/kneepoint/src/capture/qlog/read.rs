@@ -42,8 +42,8 @@ pub fn read(bytes: &[u8]) -> Result<(Vec<Traced>, Option<Malformed>), Malformed>
         return Ok((traces.map(|(place, trace)| trace.traced(place)).collect::<Result<_, _>>()?, None));
     }
     let mut records = records(bytes);
-    let (offset, head) = records.next().ok_or_else(|| fault(0, "there is no record"))?;
-    let head: Head = serde_json::from_slice(head).map_err(|error| fault(offset, error))?;
+    let (first, head) = records.next().ok_or_else(|| fault(0, "there is no record"))?;
+    let head: Head = serde_json::from_slice(head).map_err(|error| fault(first, error))?;
     let mut trace = head.trace.unwrap_or_default();
     trace.title = trace.title.or(head.title);
     let mut cut = None;
@@ -143,13 +143,13 @@ impl Trace {
             Some("relative_to_previous_event" | "delta")
         );
         let (mut course, mut begin, mut last) = (Course::default(), None, 0.0);
-        for Happened { time, name, data } in &self.events {
+        for Happened { time, name: event, data } in &self.events {
             if !time.is_finite() || time.abs() > LATEST {
                 return Err(fault(0, format!("{time} is not a time in milliseconds")));
             }
             last = if relative { last + time } else { *time };
             let since = (last - *begin.get_or_insert(last)).clamp(0.0, LATEST);
-            course.take(Time(libm::round(since * 1e6) as u64), name, data);
+            course.take(Time(libm::round(since * 1e6) as u64), event, data);
         }
         Ok(Traced { name, transfer: course.finish() })
     }
