@@ -90,10 +90,10 @@ fn a_server_speaks_the_protocols_of_its_stack() {
     assert_eq!(get(&server.fetch(Stack::Noq, "/")).expect("hq-interop").len() as u64, SIZE);
     let protocols: Vec<_> = server.end().into_iter().map(|summary| summary.protocol).collect();
     assert_eq!(protocols, ["h3", "hq-interop"]);
-    let server = Running::new(Stack::Noq, "pert", Limits::default());
-    let why = get(&server.fetch(Stack::Quinn, "/")).expect_err("no HTTP/3");
+    let other = Running::new(Stack::Noq, "pert", Limits::default());
+    let why = get(&other.fetch(Stack::Quinn, "/")).expect_err("no HTTP/3");
     assert!(why.contains("no connection to"), "{why}");
-    assert_eq!(server.end(), []);
+    assert_eq!(other.end(), []);
 }
 
 #[test]

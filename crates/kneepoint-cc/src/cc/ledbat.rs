@@ -44,7 +44,7 @@ crate::settings! {
         min_window: f64 = 2.0, 1.0..=100.0;
         /// The fraction of the window that a loss takes off.
         loss_decrease: f64 = 0.5, 0.01..=0.99;
-        /// The delay that it watches; a host without clocks of the receiver, as in QUIC, has round-trip times alone.
+        /// The delay that it watches: hosts without a receiver's clock have round trips.
         signal: Signal = Signal::OneWay;
     }
 }

@@ -140,7 +140,7 @@ fn what_is_written_is_what_the_drafts_have() {
         assert!(time >= last, "{time} after {last}");
         last = time;
         let name = event["name"].as_str().expect("a name");
-        let (_, fields) = FIELDS.iter().find(|(known, _)| *known == name).expect("an event of the draft");
+        let (_, fields) = FIELDS.iter().find(|(one, _)| *one == name).expect("an event of the draft");
         let data = event["data"].as_object().expect("data");
         assert!(data.keys().all(|key| fields.contains(&key.as_str())), "{event}");
         let number = event["data"]["header"]["packet_number"].as_u64();
@@ -157,8 +157,8 @@ fn what_is_written_is_what_the_drafts_have() {
                     let range = range.as_array().expect("one or two numbers");
                     assert!(matches!(range.len(), 1 | 2));
                     let ends = [0, range.len() - 1].map(|end| range[end].as_u64().expect("a number"));
-                    for number in ends[0]..=ends[1] {
-                        assert!(known.remove(&Some(number)), "{number} was not on its way");
+                    for acked in ends[0]..=ends[1] {
+                        assert!(known.remove(&Some(acked)), "{acked} was not on its way");
                     }
                 }
             }
