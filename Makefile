@@ -22,7 +22,7 @@ MISSING = $(shell [ "$$(uname)" = Linux ] || echo Linux; command -v clang > /dev
   pkg-config --exists libelf zlib 2> /dev/null || echo libelf-dev zlib1g-dev pkg-config)
 BPF = $(if $(MISSING),,--features kneepoint-cli/bpf)
 
-.PHONY: hunt precision book deny studio test-studio test-quic wheel test-python test-notebooks test-pages help run build install test check fmt reproduce web characterize bench memory dist portable dist-check ratchet validate fuzz torture wasm docs clean cargo tools linux run-live run-live-all run-live-video validate-linux validate-linux-virtual validate-uml validate-streams validate-nebby readings stress-kernel test-kernels
+.PHONY: hunt precision book deny studio test-studio test-quic test-quic-clients quic-settings fuzz-quic wheel test-python test-notebooks test-pages help run build install test check fmt reproduce web characterize bench memory dist portable dist-check ratchet validate fuzz torture wasm docs clean cargo tools linux run-live run-live-all run-live-video validate-linux validate-linux-virtual validate-uml validate-streams validate-nebby readings stress-kernel test-kernels
 
 help: ## list the targets
 	@echo "make TARGET, where TARGET is one of"
@@ -69,9 +69,23 @@ test-python: cargo ## tests of the Python package, where python3 with venv and p
 test-notebooks: cargo ## the notebooks of examples/notebooks and sweeps on Ray (five minutes)
 	CARGO="$(CARGO)" FEATURES="$(BPF)" scripts/python.sh notebooks
 
-test-quic: cargo ## controllers in the QUIC stacks quinn, noq and s2n-quic, and noq as hosts of a scenario
-	$(CARGO) test --locked -p kneepoint-quic --features quinn,s2n,virtual-time
+test-quic: cargo ## controllers in the QUIC stacks quinn, noq and s2n-quic, noq as hosts of a scenario, servers and clients on loopback
+	$(CARGO) test --locked -p kneepoint-quic --features quinn,s2n,virtual-time,wire
+	$(CARGO) test --locked -p kneepoint-cli --features quic --test knee quic::
 	$(CARGO) clippy --locked -p kneepoint-quic -p kneepoint-cli --all-targets --features kneepoint-quic/quinn,kneepoint-quic/s2n,kneepoint-cli/quic -- -D warnings
+
+test-quic-clients: cargo ## curl, aioquic and quic-go fetch from every controller over an emulated link, and their table in docs/quic.md (root, half an hour)
+	$(CARGO) build --release --locked -p kneepoint-cli --features quic
+	scripts/quic.sh clients --page docs/quic.md $(ARGS)
+
+quic-settings: cargo ## the settings of docs/linux.md between hosts of noq, and their table in docs/quic.md (five minutes)
+	$(CARGO) build --release --locked -p kneepoint-cli --features quic
+	python3 scripts/quic/settings.py $(or $(CARGO_TARGET_DIR),target)/release/knee --page docs/quic.md $(ARGS)
+
+fuzz-quic: cargo ## a million sequences of signals, ten thousand of hostile datagrams, and a million steps of replay (ten minutes)
+	KNEE_SEQUENCES=1000000 $(CARGO) test --release --locked -p kneepoint-quic no_order_of_events -- --nocapture
+	KNEE_STEPS=1000000 KNEE_DATAGRAMS=10000 $(CARGO) test --release --locked -p kneepoint-quic --features virtual-time,wire --test virtual_time --test wire -- \
+	  same_effect hostile --nocapture
 
 test-pages: $(BUILD) ## the reports of every verb in Chromium: at three widths, by day and by night, by keyboard, on paper (ARGS="--shots DIR")
 	KNEE=$(KNEE) OUT=$(OUT) scripts/pages.sh $(ARGS)

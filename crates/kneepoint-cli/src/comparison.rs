@@ -11,6 +11,7 @@
 //! OUT/scenarios/ROW.toml    to run again with `knee run`
 //! OUT/series/ROW-seedN.*    the state over time
 //! OUT/captures/*            packets, if wanted
+//! OUT/qlog/*                flows, if wanted
 //! OUT/figures/*             the report's charts, each in a file of its own
 //! OUT/.kneepoint            the mark that the directory is ours, with the names of these files
 //! ```
@@ -40,8 +41,10 @@ use kneepoint_bench::session::Session;
 use kneepoint_bench::threads;
 
 use crate::failure::Failure;
+use crate::flow::tagged;
 use crate::outputs::{self, Out, report_at, write_report};
 use crate::path::{Fields, of_preset};
+use crate::values::distinct;
 use crate::{manifest, parquet, terminal};
 use each::{Files, label};
 pub use options::ComparisonOptions;
@@ -233,7 +236,7 @@ impl ComparisonPlan {
         settings: &ComparisonOptions,
         as_json: bool,
     ) -> Result<(), Failure> {
-        self.open(&settings.pcap)?;
+        self.open(settings)?;
         let figure = settings.figure.wish(&self.figure, &self.rows.factors.factors, &self.rows.parts())?;
         let printer = settings.charts.printer()?;
         let mut study = self.study(settings);
@@ -283,15 +286,15 @@ impl ComparisonPlan {
 
     /// Makes the missing runs. Nothing is written but what is kept of them.
     pub fn answer(mut self, session: &Session, settings: &ComparisonOptions) -> Result<Answer, Failure> {
-        self.open(&settings.pcap)?;
+        self.open(settings)?;
         let figure = settings.figure.wish(&self.figure, &self.rows.factors.factors, &self.rows.parts())?;
         let sweep = settings.sweep();
         sweep.check(session, self.listens(settings))?;
         // Where there is one, the verb has written them before it is asked.
         if (settings.captures() || settings.objects) && matches!(self.out, Out::Free(_)) {
-            let [pcap, objects] = ["pcap", "objects"].map(|name| session.option(name, ""));
+            let [pcap, qlog, objects] = ["pcap", "qlog", "objects"].map(|name| session.option(name, ""));
             let message = format!(
-                "`{pcap}` and `{objects}` write files of each run, and there is no directory for them"
+                "`{pcap}`, `{qlog}` and `{objects}` write files of each run, and there is no directory for them"
             );
             let remedy = format!("name a directory with `{}`", session.option("out", "DIR"));
             return Err(Failure::usage(message, remedy));
@@ -320,8 +323,15 @@ impl ComparisonPlan {
             .precise(settings.precision.clone())
     }
 
-    /// Marks captured links as measured. The first measured link stays the bottleneck.
-    fn open(&mut self, captured: &[String]) -> Result<(), Failure> {
+    /// Looks for the traced flows, and marks captured links as measured. The first measured link stays the bottleneck.
+    fn open(&mut self, settings: &ComparisonOptions) -> Result<(), Failure> {
+        distinct("--qlog:", &settings.qlog, String::clone)?;
+        for (flow, (_, valid)) in
+            settings.qlog.iter().flat_map(|flow| self.rows.named.iter().map(move |row| (flow, row)))
+        {
+            tagged(valid, "--qlog", Some(flow))?;
+        }
+        let captured = &settings.pcap;
         for (place, name) in captured.iter().enumerate() {
             if captured[..place].contains(name) {
                 return Err(Failure::usage(

@@ -22,7 +22,9 @@
 //! | [`completion`] | what shells suggest |
 //! | [`values`] | values of arguments: names of a list, numbers |
 //! | [`path`] | options of a path: rates, delays, losses, and what else a link does |
-//! | [`captures`] | packets of a link as pcapng |
+//! | [`controller`] | a controller that an option names |
+//! | [`flow`] | a flow of a scenario that an option names |
+//! | [`captures`] | packets of a link as pcapng, flows as qlog |
 //! | [`figure`] | options of the figure over what varies |
 //! | [`comparison`] | the files of a comparison: cases × seeds reported in a directory |
 //! | [`workload`] | the short transfers beside long ones |
@@ -36,8 +38,10 @@ mod comparison;
 mod completion;
 mod compressed;
 mod console;
+mod controller;
 pub mod failure;
 mod figure;
+mod flow;
 mod interrupt;
 mod library;
 mod manifest;

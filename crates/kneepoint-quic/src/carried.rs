@@ -11,6 +11,7 @@ use alloc::string::String;
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use kneepoint_cc::cc::{Config, Marks, Start, Wanted};
+use kneepoint_cc::settings::Raw;
 
 use crate::host::{Host, INITIAL_WINDOW};
 
@@ -51,6 +52,13 @@ pub fn carries(stack: &Stack, config: &Config) -> Result<(), String> {
     }
 }
 
+/// The same controller, which watches round trips where it would watch times from sender to receiver: no stack gives these.
+pub fn by_round_trips(mut config: Config) -> Config {
+    // Few controllers have such a choice.
+    let _ = config.set("signal", &Raw::Text("rtt".into()));
+    config
+}
+
 /// A controller for every connection of an endpoint.
 #[derive(Debug)]
 pub struct Supply {
@@ -63,7 +71,7 @@ impl Supply {
     /// Connections of a stack with this controller; the error says why the stack cannot carry it.
     pub fn new(stack: &Stack, config: Config) -> Result<Supply, String> {
         carries(stack, &config)?;
-        Ok(Supply { config, connections: AtomicU64::new(0) })
+        Ok(Supply { config: by_round_trips(config), connections: AtomicU64::new(0) })
     }
 
     /// The host of the next connection, whose packets have this size.
@@ -84,6 +92,16 @@ mod tests {
     fn carried(stack: &Stack) -> Vec<&'static str> {
         let names = REGISTRY.iter().map(|entry| entry.name);
         names.filter(|name| carries(stack, &Config::named(name).expect("registered")).is_ok()).collect()
+    }
+
+    #[test]
+    fn a_controller_that_may_choose_watches_round_trips() {
+        let supply = Supply::new(&QUINN, Config::named("pert-small").expect("registered")).expect("carried");
+        assert_eq!(supply.config.get("signal").as_deref(), Some("rtt"));
+        assert_eq!(
+            Config::named("pert-small").expect("registered").get("signal").as_deref(),
+            Some("one-way")
+        );
     }
 
     #[test]

@@ -18,8 +18,9 @@
 //! not counted, and the memory of a connection has a limit.
 
 use alloc::collections::VecDeque;
+use alloc::vec::Vec;
 
-use kneepoint_cc::cc::{Ack, Any, Cause, Config, Ecn, Loss, Marks, Resize, Start, Timeout};
+use kneepoint_cc::cc::{Ack, Any, Cause, Config, Ecn, Loss, Marks, Resize, Signal, Start, Timeout};
 use kneepoint_cc::rng::Rng;
 use kneepoint_cc::units::{Span, Time};
 
@@ -90,6 +91,8 @@ pub struct Host {
     una: u64,
     /// When the newest packet that is acknowledged was sent.
     newest: Time,
+    /// When data was acknowledged last.
+    heard: Time,
     lost: u64,
     in_flight: u64,
     last_sent: Option<Time>,
@@ -97,13 +100,24 @@ pub struct Host {
     episode: Option<Episode>,
     /// The slow-start threshold in packets, where there is one.
     threshold: Option<f64>,
+    /// What the controller was told since it was taken last, if it is recorded.
+    record: Option<Vec<Told>>,
+}
+
+/// What a controller was told, and its window in packets afterwards.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Told {
+    /// What it was told.
+    pub signal: Signal,
+    /// Its window.
+    pub window: f64,
 }
 
 impl Host {
     /// A fresh connection with packets of `mtu` bytes and an initial window of so many. The seed is that of controllers that draw.
     pub fn new(config: &Config, initial_window: f64, mtu: u64, seed: u64) -> Host {
         Host {
-            controller: config.build(Start::new(initial_window.clamp(LEAST, MOST))),
+            controller: config.build(Start::new(Host::opening(initial_window))),
             rng: Rng::stream(seed, "quic", 0),
             mtu: mtu.max(1),
             now: Time::ZERO,
@@ -112,20 +126,37 @@ impl Host {
             log: VecDeque::new(),
             una: 0,
             newest: Time::ZERO,
+            heard: Time::ZERO,
             lost: 0,
             in_flight: 0,
             last_sent: None,
             batch: Batch::default(),
             episode: None,
             threshold: None,
+            record: None,
         }
+    }
+
+    /// Records from now on what the controller is told, for [`take`](Host::take).
+    pub fn record(&mut self) {
+        self.record.get_or_insert_default();
+    }
+
+    /// What the controller was told since the last call.
+    pub fn take(&mut self) -> Vec<Told> {
+        self.record.as_mut().map(core::mem::take).unwrap_or_default()
+    }
+
+    /// Packets of a connection's initial window, as its controller was given them.
+    pub fn opening(initial_window: f64) -> f64 {
+        initial_window.clamp(LEAST, MOST)
     }
 
     /// A packet of so many bytes was sent.
     pub fn on_sent(&mut self, now: Time, bytes: u64) {
         self.pass(now);
         if let Some(last) = self.last_sent.filter(|_| self.in_flight == 0) {
-            self.controller.on_resume(self.now, self.now.since(last));
+            self.tell(Signal::Resume { now: self.now, idle: self.now.since(last) });
         }
         self.last_sent = Some(self.now);
         self.in_flight = self.in_flight.saturating_add(bytes);
@@ -156,6 +187,7 @@ impl Host {
         let batch = core::mem::take(&mut self.batch);
         let Some(newest) = batch.newest else { return };
         self.newest = self.newest.max(newest);
+        self.heard = self.now;
         while let Some(sent) = self.log.front().filter(|sent| sent.at <= newest) {
             self.una = self.una.max(sent.packets);
             self.log.pop_front();
@@ -180,8 +212,8 @@ impl Host {
             in_flight: self.packets_in_flight(),
             recovering,
         };
-        self.controller.on_ack(&ack, &mut self.rng);
-        if self.controller.yields() {
+        let draw = self.rng.uniform();
+        if self.tell(Signal::Ack(ack, draw)) {
             self.reduce(newest, |host, flight| host.mark(flight));
         }
         self.look();
@@ -194,7 +226,9 @@ impl Host {
         self.in_flight = self.in_flight.saturating_sub(bytes);
         self.lost = self.lost.saturating_add(bytes.div_ceil(self.mtu));
         let loss = Loss { now: self.now, flight, una: self.una, next: self.next() };
-        self.reduce(sent, |host, _| host.controller.on_loss(&loss));
+        self.reduce(sent, |host, _| {
+            host.tell(Signal::Loss(loss));
+        });
     }
 
     /// All packets of a long time were lost.
@@ -202,7 +236,7 @@ impl Host {
         self.pass(now);
         let reported = self.episode.is_some_and(|episode| episode.open);
         let timeout = Timeout { now: self.now, flight: self.flight(), reported, next: self.next() };
-        self.controller.on_timeout(&timeout);
+        self.tell(Signal::Timeout(timeout));
         self.episode = Some(Episode { began: self.now, open: true, before: None });
         self.look();
     }
@@ -233,7 +267,7 @@ impl Host {
             return;
         };
         let window = window.max(self.controller.control().window);
-        self.controller.on_resize(&Resize { now: self.now, window, threshold, cause: Cause::Undo });
+        self.tell(Signal::Resize(Resize { now: self.now, window, threshold, cause: Cause::Undo }));
     }
 
     /// Packets have another size from now on.
@@ -260,6 +294,11 @@ impl Host {
     /// Bytes in flight, as the host counts them.
     pub fn in_flight(&self) -> u64 {
         self.in_flight
+    }
+
+    /// From the connection's beginning to the last acknowledgement of data.
+    pub fn lasted(&self) -> Span {
+        self.heard.since(Time::ZERO)
     }
 
     /// The controller.
@@ -289,7 +328,16 @@ impl Host {
     }
 
     fn mark(&mut self, flight: f64) {
-        self.controller.on_ecn(&Ecn { now: self.now, flight, next: self.next() });
+        self.tell(Signal::Ecn(Ecn { now: self.now, flight, next: self.next() }));
+    }
+
+    /// Tells the controller, and keeps what it was told. Whether it yields.
+    fn tell(&mut self, signal: Signal) -> bool {
+        let yields = signal.tell(&mut self.controller);
+        if let Some(record) = &mut self.record {
+            record.push(Told { signal, window: self.controller.control().window });
+        }
+        yields
     }
 
     /// Begins an episode if the packet was sent after the last one began.

@@ -6,7 +6,9 @@
 //! | [`host`] | from a stack's bytes and instants to the signals of a controller, and back; knows no stack |
 //! | [`carried`] | which controllers a stack can carry, and why it cannot carry the others |
 //! | `quinn`, `noq`, `s2n` | the skins, each a feature of the crate |
+//! | `tape` | what controllers in noq were told, for replay |
 //! | `virtual_time` | noq's endpoints as the hosts of a scenario, another feature |
+//! | `wire` | a server and a client on the network, another |
 //!
 //! [`host`] and [`carried`] are `no_std` and need an allocator.
 
@@ -26,8 +28,12 @@ pub mod noq;
 pub mod quinn;
 #[cfg(feature = "s2n")]
 pub mod s2n;
+#[cfg(feature = "noq")]
+pub mod tape;
 #[cfg(feature = "virtual-time")]
 pub mod virtual_time;
+#[cfg(feature = "wire")]
+pub mod wire;
 
 pub use carried::{Stack, carries};
 pub use host::Host;

@@ -26,22 +26,29 @@ use noq_proto::congestion::{Controller, ControllerFactory, ControllerMetrics};
 use crate::carried::{NOQ, Supply};
 use crate::clock::Clock;
 use crate::host::Host;
+use crate::tape::{Tape, Track};
 
 /// A controller for every connection of an endpoint.
 #[derive(Debug)]
-pub struct Carried(Supply);
+pub struct Carried(Supply, Option<Tape>);
 
 impl Carried {
     /// Connections with this controller; the error says why noq cannot carry it.
     pub fn new(config: Config) -> Result<Carried, String> {
-        Supply::new(&NOQ, config).map(Carried)
+        Supply::new(&NOQ, config).map(|supply| Carried(supply, None))
+    }
+
+    /// The same, with all that controllers are told on a tape.
+    pub fn taped(config: Config, tape: Tape) -> Result<Carried, String> {
+        Supply::new(&NOQ, config).map(|supply| Carried(supply, Some(tape)))
     }
 }
 
 impl ControllerFactory for Carried {
     fn build(self: Arc<Self>, now: Instant, current_mtu: u16) -> Box<dyn Controller> {
-        let host = self.0.host(current_mtu);
-        Box::new(Connection { initial: host.window(), host, clock: Clock::starting(now), last: now })
+        let mut host = self.0.host(current_mtu);
+        let track = self.1.as_ref().map(|tape| tape.begin(&mut host));
+        Box::new(Connection { initial: host.window(), host, clock: Clock::starting(now), last: now, track })
     }
 }
 
@@ -53,6 +60,8 @@ pub struct Connection {
     /// The last event: noq gives no time where a loss was none.
     last: Instant,
     initial: u64,
+    /// Where what the controller is told is kept.
+    track: Option<Track>,
 }
 
 impl Connection {
@@ -60,12 +69,19 @@ impl Connection {
     pub fn host(&self) -> &Host {
         &self.host
     }
+
+    fn keep(&mut self) {
+        if let Some(track) = &self.track {
+            track.keep(&mut self.host);
+        }
+    }
 }
 
 impl Controller for Connection {
     fn on_sent(&mut self, now: Instant, bytes: u64, _: u64) {
         self.last = now;
         self.host.on_sent(self.clock.at(now), bytes);
+        self.keep();
     }
 
     fn on_ack(&mut self, _: Instant, sent: Instant, bytes: u64, _: u64, _: bool, _: &RttEstimator) {
@@ -75,6 +91,7 @@ impl Controller for Connection {
     fn on_end_acks(&mut self, now: Instant, _: u64, limited: bool, _: Option<u64>) {
         self.last = now;
         self.host.on_end_acks(self.clock.at(now), limited);
+        self.keep();
     }
 
     fn on_congestion_event(
@@ -90,16 +107,18 @@ impl Controller for Connection {
         let (now, sent) = (self.clock.at(now), self.clock.at(sent));
         if ecn {
             self.host.on_congestion(now, sent);
-            return;
+        } else {
+            self.host.on_lost(now, sent, lost);
         }
-        self.host.on_lost(now, sent, lost);
         if persistent {
             self.host.on_persistent_congestion(now);
         }
+        self.keep();
     }
 
     fn on_spurious_congestion_event(&mut self) {
         self.host.on_spurious(self.clock.at(self.last));
+        self.keep();
     }
 
     fn on_mtu_update(&mut self, mtu: u16) {

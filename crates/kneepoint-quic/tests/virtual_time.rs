@@ -5,8 +5,10 @@
 
 use std::sync::Arc;
 
-use kneepoint_cc::cc::Config;
+use kneepoint_cc::cc::{Config, Signal, Start};
+use kneepoint_quic::host::{Host, INITIAL_WINDOW};
 use kneepoint_quic::noq::Carried;
+use kneepoint_quic::tape::Tape;
 use kneepoint_quic::virtual_time::{Factory, run};
 use kneepoint_sim::link::{LinkSpec, NodeId};
 use kneepoint_sim::queue::Limit;
@@ -121,4 +123,34 @@ fn a_transfer_arrives_whole_and_ends() {
     assert_eq!(sizes, [1_000_000; 2]);
     // 16 Mbit at 20 Mbit/s take 0.8 s.
     assert!(heard.completed.iter().all(|(at, _)| (0.8..3.0).contains(&at.as_secs_f64())));
+}
+
+/// Steps of a replay that are compared.
+fn steps() -> usize {
+    std::env::var("KNEE_STEPS").ok().and_then(|steps| steps.parse().ok()).unwrap_or(20_000)
+}
+
+#[test]
+fn what_a_controller_in_noq_was_told_has_the_same_effect_outside_of_it() {
+    let mut losses = 0;
+    for name in ["reno", "cubic", "pert", "pert-pi", "pert-adaptive", "bbr", "bbr3", "cdg"] {
+        let config = Config::named(name).expect("registered");
+        let (tape, mut compared, mut seed) = (Tape::default(), 0, 0);
+        while compared < steps() {
+            seed += 1;
+            let factory: Factory = Arc::new(Carried::taped(config.clone(), tape.clone()).expect("carried"));
+            run(&network(2, None, 100), seed, &[factory], ()).expect("a run");
+            for record in tape.take() {
+                let mut controller = config.build(Start::new(Host::opening(INITIAL_WINDOW)));
+                for (place, told) in record.iter().enumerate() {
+                    told.signal.tell(&mut controller);
+                    let window = controller.control().window;
+                    assert_eq!(window.to_bits(), told.window.to_bits(), "{name}: step {place}: {told:?}");
+                    losses += usize::from(matches!(told.signal, Signal::Loss(_) | Signal::Ecn(_)));
+                }
+                compared += record.len();
+            }
+        }
+    }
+    assert!(losses > 0, "no controller was told of congestion");
 }

@@ -5,7 +5,7 @@ use std::io::{Seek, Write};
 use std::os::fd::AsRawFd;
 
 use clap::Parser;
-use kneepoint::capture::{Capture, foreign_format, is_capture, is_export};
+use kneepoint::capture::{Capture, foreign_format, is_capture, is_export, qlog};
 use kneepoint::predict;
 use kneepoint::rng::Rng;
 use kneepoint_bench::program;
@@ -45,6 +45,15 @@ pub fn export(bytes: &[u8]) {
     let mut capture = Capture::default();
     if capture.read_export(text).is_ok() {
         watch(&capture);
+    }
+}
+
+/// A QUIC stack's own record, and all that predictors make of it.
+pub fn qlog(bytes: &[u8]) {
+    qlog::is_qlog(bytes);
+    let Ok((traces, _)) = qlog::read(bytes) else { return };
+    for traced in traces.iter().take(4) {
+        traced.transfer.score(&predict::standard(), 1.0);
     }
 }
 

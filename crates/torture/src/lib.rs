@@ -78,6 +78,7 @@ pub const READERS: &[Reader] = &[
     reader("capture", captures::capture, (16384, 64), "packets", &[]),
     reader("export", captures::export, (16384, 64), "csv", &[]),
     reader("frames", captures::frames, (4096, 64), "packets", &[]),
+    reader("qlog", captures::qlog, (8192, 64), "json", &[]),
     reader("compressed", captures::compressed, (4096, 64), "", &[]),
     reader("kept-run", kept::record, (8192, 64), "json", &[]),
     reader("store", kept::store, (8192, 64), "json", &[]),

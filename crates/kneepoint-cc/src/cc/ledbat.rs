@@ -22,6 +22,7 @@
 
 use alloc::vec::Vec;
 
+use super::delay::Signal;
 use super::{Ack, Control, Controller, Loss, Start, Timeout};
 use crate::rng::Rng;
 use crate::units::{Span, Time};
@@ -43,6 +44,8 @@ crate::settings! {
         min_window: f64 = 2.0, 1.0..=100.0;
         /// The fraction of the window that a loss takes off.
         loss_decrease: f64 = 0.5, 0.01..=0.99;
+        /// The delay that it watches: hosts without a receiver's clock have round trips.
+        signal: Signal = Signal::OneWay;
     }
 }
 
@@ -96,7 +99,7 @@ impl Controller for Ledbat {
     }
 
     fn on_ack(&mut self, ack: &Ack, _: &mut Rng) {
-        if let Some(delay) = ack.one_way {
+        if let Some(delay) = self.params.signal.sample(ack) {
             self.observe(delay, ack.now);
         }
         let target = self.params.target.0 as f64;

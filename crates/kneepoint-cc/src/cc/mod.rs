@@ -29,7 +29,7 @@ use crate::settings::Settings;
 use crate::units::{PacketRate, Span, Time};
 
 pub use external::External;
-pub use signals::{Ack, Advice, Advised, Cause, Ecn, Loss, Resize, Sizes, Timeout};
+pub use signals::{Ack, Advice, Advised, Cause, Ecn, Loss, Resize, Signal, Sizes, Timeout};
 pub use startup::{Crossing, SlowStart};
 
 crate::choice! {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What a controller is told: acknowledgements, losses, timeouts, marks, advice, and sizes that the host sets.
 
+use super::Any;
+use crate::rng::Rng;
 use crate::units::{PacketRate, Span, Time};
 
 /// An acknowledgement arrived.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ack {
     /// The time.
     pub now: Time,
@@ -37,7 +39,7 @@ pub struct Ack {
 }
 
 /// Packets were lost: once per episode, when the host begins to repair.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Loss {
     /// The time.
     pub now: Time,
@@ -53,7 +55,7 @@ pub struct Loss {
 /// The retransmission timer expired: nothing is known to be in flight any more.
 ///
 /// Tahoe's fast retransmit, which also starts over from one packet, sends this signal after [`Loss`].
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Timeout {
     /// The time.
     pub now: Time,
@@ -66,7 +68,7 @@ pub struct Timeout {
 }
 
 /// The receiver echoed a congestion mark: at most once per window of data (RFC 3168 §6.1.2).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ecn {
     /// The time.
     pub now: Time,
@@ -78,7 +80,7 @@ pub struct Ecn {
 
 /// The host sets the window and the slow-start threshold itself: a reduction proved needless and is undone (RFC 4015 §4,
 /// RFC 5682 §3, RFC 3708 §3), or the connection was idle or did not use its window (RFC 2861 §3).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Resize {
     /// The time.
     pub now: Time,
@@ -126,4 +128,45 @@ pub enum Advice {
     Rate(PacketRate),
     /// Packets by which the window should change.
     Change(f64),
+}
+
+/// Something that a host told a controller, as a value: to be kept, and told again to another.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Signal {
+    /// An acknowledgement, and the number from 0 and below 1 that the controller may draw.
+    Ack(Ack, f64),
+    /// A loss.
+    Loss(Loss),
+    /// A timeout.
+    Timeout(Timeout),
+    /// A mark.
+    Ecn(Ecn),
+    /// Sizes that the host sets.
+    Resize(Resize),
+    /// Sending begins again.
+    Resume {
+        /// The time.
+        now: Time,
+        /// How long nothing was in flight.
+        idle: Span,
+    },
+}
+
+impl Signal {
+    /// Tells it to a controller. Whether that yields to early congestion: a host then sends [`Signal::Ecn`].
+    #[inline]
+    pub fn tell(&self, controller: &mut Any) -> bool {
+        match self {
+            Signal::Ack(ack, draw) => {
+                controller.on_ack(ack, &mut Rng::drawing(*draw));
+                return controller.yields();
+            }
+            Signal::Loss(loss) => controller.on_loss(loss),
+            Signal::Timeout(timeout) => controller.on_timeout(timeout),
+            Signal::Ecn(ecn) => controller.on_ecn(ecn),
+            Signal::Resize(resize) => controller.on_resize(resize),
+            Signal::Resume { now, idle } => controller.on_resume(*now, *idle),
+        }
+        false
+    }
 }

@@ -15,7 +15,7 @@ use kneepoint_bench::conductor::Aside;
 use kneepoint_bench::files;
 
 use super::ComparisonOptions;
-use crate::captures::Captures;
+use crate::captures::{Captures, Tracers};
 use crate::failure::Failure;
 use crate::outputs::{self, directory, slug};
 use crate::parquet;
@@ -58,7 +58,7 @@ pub fn objects(recorded: bool, cost: &Cost) -> Vec<Term> {
 }
 
 impl Aside for Files<'_> {
-    type Listener = (Captures, Option<Objects>);
+    type Listener = ((Captures, Tracers), Option<Objects>);
 
     fn listens(&self) -> bool {
         self.settings.captures() || self.objects
@@ -73,11 +73,15 @@ impl Aside for Files<'_> {
         let captures = Captures::create(&self.settings.pcap, valid, |link| {
             Ok(directory(self.out, "captures")?.join(format!("{}-{}.pcapng", self.label(place), slug(link))))
         })?;
-        Ok((captures, self.objects.then(|| Objects::new(valid))))
+        let tracers = Tracers::create(&self.settings.qlog, valid, |flow| {
+            Ok(directory(self.out, "qlog")?.join(format!("{}-{}.sqlog", self.label(place), slug(flow))))
+        })?;
+        Ok(((captures, tracers), self.objects.then(|| Objects::new(valid))))
     }
 
-    fn heard(&self, place: usize, (captures, objects): Self::Listener) -> Result<(), Failure> {
+    fn heard(&self, place: usize, ((captures, tracers), objects): Self::Listener) -> Result<(), Failure> {
         captures.commit()?;
+        tracers.commit()?;
         let Some(objects) = objects else { return Ok(()) };
         let file = directory(self.out, "objects")?.join(format!("{}.csv", self.label(place)));
         files::write(&file, report::csv::records(&objects.records()))

@@ -43,6 +43,11 @@ pub struct ComparisonOptions {
     /// Captures are not kept, so every run is simulated.
     #[arg(long, value_name = "LINK")]
     pub(super) pcap: Vec<String>,
+    /// Write what the sender of this flow does to a qlog file per run, as a QUIC stack would (repeatable)
+    ///
+    /// They are not kept, so every run is simulated.
+    #[arg(long, value_name = "GROUP/PLACE")]
+    pub(super) qlog: Vec<String>,
     /// Write each completed transfer of each run to a file: group, begin, size, completion time
     ///
     /// They are not kept, so every run is simulated.
@@ -59,9 +64,9 @@ impl ComparisonOptions {
         Sweep::from(&self.sweep).within(self.precision.as_ref().map(|_| USUAL_BUDGET))
     }
 
-    /// Whether packets of some link are to be written.
+    /// Whether packets of some link or flow are to be written.
     pub fn captures(&self) -> bool {
-        !self.pcap.is_empty()
+        !(self.pcap.is_empty() && self.qlog.is_empty())
     }
 }
 

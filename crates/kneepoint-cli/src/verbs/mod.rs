@@ -80,6 +80,7 @@ verbs! {
     init,
     check,
     studio,
+    quic,
     #[cfg(target_os = "linux")] emulate,
     #[cfg(target_os = "linux")] live,
     #[cfg(target_os = "linux")] replay,

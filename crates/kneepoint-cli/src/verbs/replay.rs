@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `knee replay`: one trace of acknowledgements to several controllers, and where their windows part.
 
+#[cfg(feature = "quic")]
+mod quic;
+
 use std::path::{Path, PathBuf};
 
-use clap::Args;
-use kneepoint::cc::Config;
-use kneepoint::settings::Assign;
+use clap::{Args, ValueEnum};
+use kneepoint::spec::Valid;
 use kneepoint::suggest::did_you_mean;
+use kneepoint::trace::FlowId;
 use kneepoint_bench::files;
 use kneepoint_bench::session::Session;
 use kneepoint_linux::native::recording::Recorder;
@@ -17,18 +20,20 @@ use kneepoint_linux::native::trace::{self, Step};
 use serde_json::{Value, json};
 
 use super::Verb;
-use super::predict::simulation::tagged;
+use crate::controller::controller;
 use crate::failure::Failure;
+use crate::flow::tagged;
 
 /// Play a trace of acknowledgements to a controller of the laboratory and to the kernel's
 #[derive(Args)]
 #[command(after_help = "\
-A trace is CSV. Its first line names columns: at_us, kind (open, ack, loss, timeout, advice), packets, rtt_us, acked, credit, una, next, in_flight, recovering, draw, \
-reported, rate. `sim` is the laboratory's controller, `native-bpf` the C that runs in the kernel, compiled for this process. \
+A trace is CSV. Its first line names columns: at_us, kind (open, ack, loss, timeout, advice, mark, resume, resize), packets, rtt_us, acked, credit, una, next, in_flight, recovering, draw, \
+reported, rate, delivered, resent, limited, idle_us, threshold. `sim` is the laboratory's controller, `native-bpf` the C that runs in the kernel, compiled for this process. \
 Windows agree that differ by no more than one in a million. The exit status is 1 if they do not.
 
 Examples:
   knee init my.toml && knee replay --record my.toml > trace.csv
+  knee replay --record my.toml --host noq > quic.csv
   knee replay trace.csv --cc pert
   knee replay trace.csv --cc pert-pi:target=5ms --on sim,native-bpf --json")]
 pub struct Arguments {
@@ -50,9 +55,22 @@ pub struct Arguments {
     /// The flow to record: GROUP/PLACE, its place from 0 [default: the first]
     #[arg(long, requires = "record")]
     flow: Option<String>,
+    /// Whose hosts the recorded run has: the simulator's, or noq's in virtual time, in a build with the feature `quic`
+    #[arg(long, value_enum, default_value_t, ignore_case = true, requires = "record")]
+    host: Host,
     /// The seed of the recorded run, instead of the scenario's first
     #[arg(long, requires = "record")]
     seed: Option<u64>,
+}
+
+/// Who has the hosts of a recorded run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Host {
+    /// TCP of the simulator
+    #[default]
+    Sim,
+    /// noq: everything that its controller is told, and the number that it may draw
+    Noq,
 }
 
 pub const VERB: Verb<Arguments> = Verb { act, answer: None };
@@ -73,8 +91,16 @@ fn record(session: &Session, file: &Path, arguments: &Arguments) -> Result<(), F
         Err(faults) => return Err(Failure::Scenario { origin: file.display().to_string(), text, faults }),
     };
     let valid = &plan.cases[0].valid;
-    let (flow, name) = tagged(valid, arguments.flow.as_deref())?;
+    let (flow, name) = tagged(valid, "--flow", arguments.flow.as_deref())?;
     let seed = arguments.seed.or(plan.seeds.first().copied()).unwrap_or(1);
+    if arguments.host == Host::Noq {
+        let steps = of_noq(valid, flow, seed)?;
+        return session.print(format!(
+            "# {}, flow {name}, seed {seed}, hosts of noq\n{}",
+            file.display(),
+            trace::write(&steps)
+        ));
+    }
     let recorder = Recorder::new(valid, flow).ok_or_else(|| {
         Failure::usage(format!("--flow: `{name}` has no connection"), "choose a flow of a group with `cc`")
     })?;
@@ -83,6 +109,20 @@ fn record(session: &Session, file: &Path, arguments: &Arguments) -> Result<(), F
         "# {}, flow {name}, seed {seed}\n{}",
         file.display(),
         trace::write(&recorder.finish())
+    ))
+}
+
+/// What the controller of a flow is told by noq.
+#[cfg(feature = "quic")]
+fn of_noq(valid: &Valid, flow: FlowId, seed: u64) -> Result<Vec<Step>, Failure> {
+    quic::recorded(valid, flow, seed).map_err(|why| Failure::run(why, "leave out `--host noq`"))
+}
+
+#[cfg(not(feature = "quic"))]
+fn of_noq(_: &Valid, _: FlowId, _: u64) -> Result<Vec<Step>, Failure> {
+    Err(Failure::usage(
+        "this build has no QUIC stack",
+        "cargo build --release -p kneepoint-cli --features quic",
     ))
 }
 
@@ -96,18 +136,6 @@ fn machines(names: &[String]) -> Result<Vec<(&'static str, Make)>, Failure> {
         })
     };
     names.iter().map(find).collect()
-}
-
-/// A controller and its settings.
-fn controller(session: &Session, text: &str) -> Result<Config, Failure> {
-    let remedy = "`knee list controllers` shows the names, `knee explain NAME` their settings";
-    let parsed = session
-        .extensions()
-        .scheme(text)
-        .map_err(|message| Failure::usage(format!("--cc: {message}"), remedy))?;
-    let config = parsed.cc;
-    config.agree().map_err(|message| Failure::usage(format!("--cc: {message}"), remedy))?;
-    Ok(config)
 }
 
 fn play_back(

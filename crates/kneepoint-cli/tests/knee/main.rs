@@ -32,6 +32,8 @@ mod naming;
 mod paths;
 mod plotting;
 mod predicting;
+#[cfg(target_os = "linux")]
+mod quic;
 mod refusing;
 mod renewing;
 #[cfg(target_os = "linux")]

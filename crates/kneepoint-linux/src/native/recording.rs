@@ -74,6 +74,9 @@ impl Observer for Recorder {
                     in_flight: (self.next - self.una) as u32,
                     recovering,
                     draw: self.rng.uniform(),
+                    delivered: self.una,
+                    resent: 0,
+                    limited: false,
                 })
             }
             Event::Repair { flow, timeout } if *flow == self.flow => {

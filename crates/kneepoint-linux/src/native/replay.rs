@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! One trace to several controllers, and where their windows part.
 
-use kneepoint::cc::{self, Advice, Advised, Any, Config, Loss, Start, Timeout};
-use kneepoint::rng::Rng;
+use kneepoint::cc::{self, Advice, Advised, Any, Cause, Config, Ecn, Loss, Resize, Start, Timeout};
 use kneepoint::settings::Raw;
 use kneepoint::units::{PacketRate, Span, Time};
 
@@ -41,6 +40,7 @@ pub const MACHINES: &[(&str, Make)] = &[
     ("native-bpf", |config| Ok(Box::new(Twin::new(config)?))),
 ];
 
+/// What a step is to the kernel's controllers, which are not told of marks apart from losses, nor when sending begins again.
 impl Machine for Twin {
     fn hear(&mut self, step: &Step) {
         Twin::hear(self, step);
@@ -73,34 +73,44 @@ impl Laboratory {
 impl Machine for Laboratory {
     fn hear(&mut self, step: &Step) {
         let (now, controller) = (step.at, &mut self.controller);
-        match step.signal {
-            Signal::Open { window } => *controller = self.config.build(Start::new(window)),
+        let signal = match step.signal {
+            Signal::Open { window } => {
+                *controller = self.config.build(Start::new(window));
+                return;
+            }
+            Signal::Advice { rate } => {
+                return controller.on_advice(&Advised { now, advice: Advice::Rate(PacketRate(rate)) });
+            }
             Signal::Ack(heard) => {
                 let ack = cc::Ack {
                     now,
                     rtt: heard.rtt,
                     one_way: None,
                     acked: heard.acked,
-                    delivered: heard.una,
-                    resent: 0,
+                    delivered: heard.delivered,
+                    resent: heard.resent,
                     marked: 0,
                     credit: f64::from(heard.credit),
-                    limited: false,
+                    limited: heard.limited,
                     una: heard.una,
                     next: heard.next,
                     in_flight: heard.in_flight,
                     recovering: heard.recovering,
                 };
-                controller.on_ack(&ack, &mut Rng::drawing(heard.draw));
+                cc::Signal::Ack(ack, heard.draw)
             }
-            Signal::Loss { flight, una, next } => controller.on_loss(&Loss { now, flight, una, next }),
+            Signal::Loss { flight, una, next } => cc::Signal::Loss(Loss { now, flight, una, next }),
             Signal::Timeout { flight, next, reported } => {
-                controller.on_timeout(&Timeout { now, flight, reported, next });
+                cc::Signal::Timeout(Timeout { now, flight, reported, next })
             }
-            Signal::Advice { rate } => {
-                controller.on_advice(&Advised { now, advice: Advice::Rate(PacketRate(rate)) });
+            Signal::Mark { flight, next } => cc::Signal::Ecn(Ecn { now, flight, next }),
+            Signal::Resume { idle } => cc::Signal::Resume { now, idle },
+            Signal::Resize { window, threshold } => {
+                cc::Signal::Resize(Resize { now, window, threshold, cause: Cause::Undo })
             }
-        }
+        };
+        // A host that reduces then has a step of its own for it.
+        let _ = signal.tell(controller);
     }
     fn window(&mut self) -> f64 {
         self.controller.control().window
@@ -215,6 +225,9 @@ pub fn describe(step: &Step) -> String {
         }
         Signal::Loss { .. } => format!("{at:.6} s  loss"),
         Signal::Timeout { .. } => format!("{at:.6} s  timeout"),
+        Signal::Mark { .. } => format!("{at:.6} s  mark"),
+        Signal::Resume { idle } => format!("{at:.6} s  resume after {:.3} ms", idle.as_millis_f64()),
+        Signal::Resize { window, .. } => format!("{at:.6} s  window set to {window:.3}"),
         Signal::Advice { rate } => format!("{at:.6} s  advice of {rate:.1} packets/s"),
     }
 }

@@ -4,27 +4,36 @@
 //! | column | steps | meaning |
 //! |---|---|---|
 //! | `at_us` | all | the time in microseconds, with up to three decimals |
-//! | `kind` | all | `open`, `ack`, `loss`, `timeout`, `advice` |
-//! | `packets` | open, loss, timeout | the initial window; packets that were using the path |
+//! | `kind` | all | `open`, `ack`, `loss`, `timeout`, `advice`, `mark`, `resume`, `resize` |
+//! | `packets` | open, loss, timeout, mark, resize | the initial window; packets that were using the path; the window that the host sets |
 //! | `rtt_us` | ack | the round-trip time measured, in microseconds with up to three decimals; empty for none |
 //! | `acked` | ack | packets newly acknowledged in order |
 //! | `credit` | ack | packets by which the window may grow; `acked` if empty |
-//! | `una`, `next` | ack, loss, timeout | the first packet not acknowledged; the next one never sent |
+//! | `una`, `next` | ack, loss, timeout, mark | the first packet not acknowledged; the next one never sent |
 //! | `in_flight` | ack | packets outstanding |
 //! | `recovering` | ack | 1 while losses are repaired, else 0 |
 //! | `draw` | ack | the random number that the step may use, from 0 and below 1; 0.5 if empty |
 //! | `reported` | timeout | 1 if a loss step told of it before, else 0 |
 //! | `rate` | advice | packets per second |
+//! | `delivered` | ack | packets known to have arrived; `una` if empty |
+//! | `resent` | ack | packets retransmitted so far, or lost; 0 if empty |
+//! | `limited` | ack | 1 if the sender had nothing more to send, else 0 |
+//! | `idle_us` | resume | how long nothing was in flight |
+//! | `threshold` | resize | the slow-start threshold that the host sets |
 //!
 //! The first step is `open`. Columns may come in any order, and a column that no step needs may be missing. Lines that begin with `#` are
 //! comments.
 
-use std::fmt::Write as _;
+mod written;
+
 use std::ops::Range;
 use std::str::FromStr;
 
 use kneepoint::scenario::Fault;
 use kneepoint::units::{Span, Time};
+pub use written::write;
+
+use written::micros;
 
 /// A step.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -63,6 +72,25 @@ pub enum Signal {
         /// Whether the loss was told before.
         reported: bool,
     },
+    /// Packets arrived with marks of congestion.
+    Mark {
+        /// Packets that were using the path.
+        flight: f64,
+        /// The next packet never sent.
+        next: u64,
+    },
+    /// Sending begins again.
+    Resume {
+        /// How long nothing was in flight.
+        idle: Span,
+    },
+    /// The host sets sizes, for a loss that was none.
+    Resize {
+        /// The window.
+        window: f64,
+        /// The slow-start threshold.
+        threshold: f64,
+    },
     /// The network advised a rate.
     Advice {
         /// Packets per second.
@@ -89,9 +117,15 @@ pub struct Heard {
     pub recovering: bool,
     /// Uniform on [0, 1): what the step draws, if it draws.
     pub draw: f64,
+    /// Packets known to have arrived.
+    pub delivered: u64,
+    /// Packets retransmitted so far, or lost where numbers are never used again.
+    pub resent: u64,
+    /// Whether the sender had nothing more to send.
+    pub limited: bool,
 }
 
-const COLUMNS: [&str; 13] = [
+const COLUMNS: [&str; 18] = [
     "at_us",
     "kind",
     "packets",
@@ -105,39 +139,15 @@ const COLUMNS: [&str; 13] = [
     "draw",
     "reported",
     "rate",
+    "delivered",
+    "resent",
+    "limited",
+    "idle_us",
+    "threshold",
 ];
-const KINDS: &str = "open, ack, loss, timeout, advice";
-
-/// The trace as CSV.
-pub fn write(steps: &[Step]) -> String {
-    let mut text = COLUMNS.join(",") + "\n";
-    for step in steps {
-        let at = micros(step.at.0);
-        // Writing to a string does not fail.
-        let _ = match step.signal {
-            Signal::Open { window } => writeln!(text, "{at},open,{window},,,,,,,,,,"),
-            Signal::Ack(Heard { rtt, acked, credit, una, next, in_flight, recovering, draw }) => {
-                let (rtt, recovering) =
-                    (rtt.map_or(String::new(), |rtt| micros(rtt.0)), u8::from(recovering));
-                writeln!(
-                    text,
-                    "{at},ack,,{rtt},{acked},{credit},{una},{next},{in_flight},{recovering},{draw},,"
-                )
-            }
-            Signal::Loss { flight, una, next } => writeln!(text, "{at},loss,{flight},,,,{una},{next},,,,,"),
-            Signal::Timeout { flight, next, reported } => {
-                writeln!(text, "{at},timeout,{flight},,,,,{next},,,,{},", u8::from(reported))
-            }
-            Signal::Advice { rate } => writeln!(text, "{at},advice,,,,,,,,,,,{rate}"),
-        };
-    }
-    text
-}
-
-fn micros(nanos: u64) -> String {
-    let text = format!("{}.{:03}", nanos / 1000, nanos % 1000);
-    text.trim_end_matches('0').trim_end_matches('.').to_string()
-}
+/// Columns that every trace has; the others are left out where nobody needs them.
+const USUAL: usize = 13;
+const KINDS: &str = "open, ack, loss, timeout, advice, mark, resume, resize";
 
 fn nanos(text: &str) -> Option<u64> {
     let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
@@ -216,6 +226,10 @@ impl Row<'_> {
         self.needed(column, value)
     }
 
+    fn count(&self, column: &str) -> Result<Option<u64>, Fault> {
+        self.read(column, "a whole number from 0 up", |text| text.parse().ok())
+    }
+
     fn number(&self, column: &str, want: &str, fits: impl Fn(f64) -> bool) -> Result<Option<f64>, Fault> {
         self.read(column, want, |text| text.parse().ok().filter(|number| fits(*number)))
     }
@@ -246,15 +260,19 @@ impl Row<'_> {
                 let credit = self.read("credit", "a whole number from 0 up", |text| text.parse().ok())?;
                 let draw =
                     self.number("draw", "a number from 0 and below 1", |draw| (0.0..1.0).contains(&draw))?;
+                let una = self.whole("una")?;
                 Signal::Ack(Heard {
                     rtt: rtt.map(|rtt| Span(rtt.max(1))),
                     acked,
                     credit: credit.unwrap_or(acked),
-                    una: self.whole("una")?,
+                    una,
                     next: self.whole("next")?,
                     in_flight: self.whole("in_flight")?,
                     recovering: self.flag("recovering")?,
                     draw: draw.unwrap_or(0.5),
+                    delivered: self.count("delivered")?.unwrap_or(una),
+                    resent: self.count("resent")?.unwrap_or(0),
+                    limited: self.flag("limited")?,
                 })
             }
             "loss" => {
@@ -265,6 +283,16 @@ impl Row<'_> {
                 next: self.whole("next")?,
                 reported: self.flag("reported")?,
             },
+            "mark" => Signal::Mark { flight: self.packets()?, next: self.whole("next")? },
+            "resume" => {
+                let idle = self.span("idle_us")?;
+                Signal::Resume { idle: Span(self.needed("idle_us", idle)?) }
+            }
+            "resize" => {
+                let threshold =
+                    self.number("threshold", "packets, from 1 up, or inf", |packets| packets >= 1.0)?;
+                Signal::Resize { window: self.packets()?, threshold: self.needed("threshold", threshold)? }
+            }
             "advice" => {
                 let rate = self.number("rate", "packets per second, above 0 and up to 1e9", |rate| {
                     rate > 0.0 && rate <= 1e9
@@ -354,49 +382,4 @@ fn step(row: &Row, before: Option<&Step>) -> Result<Step, Fault> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const EVERY: &str = "\
-at_us,kind,packets,rtt_us,acked,credit,una,next,in_flight,recovering,draw,reported,rate
-0,open,10,,,,,,,,,,
-60000.125,ack,,60000.125,2,1,2,12,10,0,0.25,,
-60001,ack,,,0,0,2,12,10,1,0.5,,
-60002,loss,10.5,,,,2,12,,,,,
-90000,timeout,10,,,,,12,,,,1,
-90001,advice,,,,,,,,,,,1250.5
-";
-
-    #[test]
-    fn what_is_written_is_read() {
-        let steps = read(EVERY).unwrap();
-        assert_eq!(write(&steps), EVERY);
-        assert_eq!(steps[1].at, Time(60_000_125));
-        let Signal::Ack(heard) = steps[1].signal else { panic!("an acknowledgement") };
-        assert_eq!((heard.rtt, heard.credit, heard.draw), (Some(Span(60_000_125)), 1, 0.25));
-    }
-
-    #[test]
-    fn columns_come_in_any_order_and_may_be_missing() {
-        let steps = read("# mine\nkind,at_us,packets\nopen,0,3\n").unwrap();
-        assert_eq!(steps, [Step { at: Time(0), signal: Signal::Open { window: 3.0 } }]);
-    }
-
-    #[test]
-    fn faults_have_a_place() {
-        for (text, at, message) in [
-            ("at_us,kind,rate\n0,open,\n", 16, "no `packets`"),
-            ("at_us,knd\n", 6, "`knd` is not a column"),
-            ("at_us,kind,packets\n0,opn,3\n", 21, "`opn` is not a kind"),
-            ("at_us,kind,packets\n0.0001,open,3\n", 19, "not a value of `at_us`"),
-            ("at_us,kind,packets\n0,open,0\n", 26, "not a value of `packets`"),
-            ("at_us,kind,packets\n0,open,3\n0,open,3\n", 28, "one step `open`"),
-            ("at_us,kind,packets,rate\n5,open,3,\n4,advice,,1\n", 34, "time runs back"),
-            ("", 0, "no steps"),
-        ] {
-            let faults = read(text).unwrap_err();
-            assert_eq!(faults[0].span.start, at, "{text}: {}", faults[0].message);
-            assert!(faults[0].message.contains(message), "{}", faults[0].message);
-        }
-    }
-}
+mod tests;

@@ -145,6 +145,16 @@ impl Twin {
                     (ack.una, ack.next) = (una as u32, next as u32);
                     (algorithm.loss)(self.state(), parameters, &raw const ack, fixed(flight));
                 }
+                // Linux asks for the same threshold.
+                Signal::Mark { flight, next } => {
+                    ack.next = next as u32;
+                    (algorithm.loss)(self.state(), parameters, &raw const ack, fixed(flight));
+                }
+                Signal::Resume { .. } => {}
+                Signal::Resize { window, threshold } => {
+                    let inner = self.inner();
+                    (inner.packets, inner.ssthresh) = (fixed(window), fixed(threshold));
+                }
                 Signal::Timeout { flight, next, reported } => {
                     ack.next = next as u32;
                     (algorithm.timeout)(

@@ -135,6 +135,9 @@ fn acknowledge(sender: &mut Sender, weather: &Weather, queue: f64) {
         in_flight: (sender.next - sender.una) as u32,
         recovering: repairing,
         draw: sender.rng.uniform(),
+        delivered: sender.una,
+        resent: 0,
+        limited: false,
     };
     sender.step(Signal::Ack(heard));
 }

@@ -69,6 +69,7 @@ def compare(
     facet: Union[str, Sequence[Union[str, float]], None] = None,
     metric: Union[str, Sequence[Union[str, float]], None] = None,
     pcap: Union[str, Sequence[Union[str, float]], None] = None,
+    qlog: Union[str, Sequence[Union[str, float]], None] = None,
     objects: Optional[bool] = False,
     overlay: Optional[Literal["fluid"]] = None,
     progress: Shown = None,
@@ -131,6 +132,7 @@ def compare(
     facet: One factor, or two, each of whose levels has a panel of its own, or none (repeatable, or with commas) [default: the others]
     metric: Metrics that are drawn, or expressions of them as in claims (repeatable, or with commas) [default: the most telling]
     pcap: Write the packets of this link to a pcapng file per run, for Wireshark (repeatable) Captures are not kept, so every run is simulated.
+    qlog: Write what the sender of this flow does to a qlog file per run, as a QUIC stack would (repeatable) They are not kept, so every run is simulated.
     objects: Write each completed transfer of each run to a file: group, begin, size, completion time They are not kept, so every run is simulated.
     overlay: Lay a theory over the packets: the fluid model of each row that has one, with the error
     """
@@ -280,6 +282,7 @@ def run(
     facet: Union[str, Sequence[Union[str, float]], None] = None,
     metric: Union[str, Sequence[Union[str, float]], None] = None,
     pcap: Union[str, Sequence[Union[str, float]], None] = None,
+    qlog: Union[str, Sequence[Union[str, float]], None] = None,
     objects: Optional[bool] = False,
     overlay: Optional[Literal["fluid"]] = None,
     progress: Shown = None,
@@ -331,6 +334,7 @@ def run(
     facet: One factor, or two, each of whose levels has a panel of its own, or none (repeatable, or with commas) [default: the others]
     metric: Metrics that are drawn, or expressions of them as in claims (repeatable, or with commas) [default: the most telling]
     pcap: Write the packets of this link to a pcapng file per run, for Wireshark (repeatable) Captures are not kept, so every run is simulated.
+    qlog: Write what the sender of this flow does to a qlog file per run, as a QUIC stack would (repeatable) They are not kept, so every run is simulated.
     objects: Write each completed transfer of each run to a file: group, begin, size, completion time They are not kept, so every run is simulated.
     overlay: Lay a theory over the packets: the fluid model of each row that has one, with the error
     """
@@ -451,7 +455,7 @@ def predict(
 ) -> Result:
     """Score congestion predictors, in a simulation or on a packet capture.
 
-    files: A scenario in TOML, `-` for standard input; or captures, pcap or pcapng, of one path, compressed (.gz .zst .xz) or not [default: the PERT paper's tagged flow, shortened]
+    files: A scenario in TOML, `-` for standard input; or captures, pcap or pcapng, of one path, or qlog, compressed (.gz .zst .xz) or not [default: the PERT paper's tagged flow, shortened]
     flow: The flow to watch: GROUP/PLACE of a scenario, its place from 0 [default: the first]; or of a capture ADDRESS:PORT-ADDRESS:PORT, the sender first [default: the flow with the most data]
     flows: List the flows of a capture, and watch none
     all: Watch every flow of a capture that has 100 round trips or more

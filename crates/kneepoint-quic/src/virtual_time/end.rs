@@ -52,7 +52,8 @@ impl ConnectionIdGenerator for Numbered {
 
 /// What both ends of a connection are told.
 pub(super) struct Settings {
-    pub(super) controller: Arc<dyn ControllerFactory + Send + Sync>,
+    /// Makes the sender's controller, and the receiver's.
+    pub(super) controllers: [Arc<dyn ControllerFactory + Send + Sync>; 2],
     /// Bytes of a full packet on the wire.
     pub(super) packet: u64,
     pub(super) seed: u64,
@@ -61,12 +62,12 @@ pub(super) struct Settings {
 }
 
 impl Settings {
-    fn transport(&self) -> Arc<TransportConfig> {
+    fn transport(&self, side: usize) -> Arc<TransportConfig> {
         let mut config = TransportConfig::default();
         let payload = u16::try_from(self.packet - HEADERS).unwrap_or(u16::MAX).max(1200);
         let window = VarInt::from_u64(WINDOW).expect("below 2^62");
         config
-            .congestion_controller_factory(Arc::clone(&self.controller) as Arc<_>)
+            .congestion_controller_factory(Arc::clone(&self.controllers[side]) as Arc<_>)
             .initial_mtu(payload)
             .mtu_discovery_config(None)
             .max_idle_timeout(None)
@@ -95,7 +96,7 @@ impl Settings {
         let mut config = ClientConfig::new(plain::shared());
         let ids = AtomicU64::new(self.number << 32 | 1 << 31);
         config
-            .transport_config(self.transport())
+            .transport_config(self.transport(0))
             .token_store(Arc::new(NoneTokenStore))
             .initial_dst_cid_provider(Arc::new(move || {
                 ConnectionId::new(&ids.fetch_add(1, Ordering::Relaxed).to_be_bytes())
@@ -115,7 +116,7 @@ impl Settings {
     /// The receiver, which waits for the connection.
     pub(super) fn receiver(&self) -> End {
         let mut config = ServerConfig::new(plain::shared(), plain::shared());
-        config.transport_config(self.transport());
+        config.transport_config(self.transport(1));
         let endpoint = self.endpoint(1, Some(Arc::new(config)));
         End { endpoint, connection: None, peer: ADDRESSES[0], role: Role::Receives, buffer: Vec::new() }
     }

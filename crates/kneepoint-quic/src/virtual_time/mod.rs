@@ -40,6 +40,17 @@ pub type Factory = Arc<dyn ControllerFactory + Send + Sync>;
 
 /// Runs the scenario with noq's hosts, whose controllers are made by the factory of their group.
 pub fn run<O: Observer>(valid: &Valid, seed: u64, controllers: &[Factory], watch: O) -> Result<O, String> {
+    let of = |group: usize, _| controllers.get(group).map(Arc::clone);
+    run_each(valid, seed, &of, watch)
+}
+
+/// The same, with a factory for each member of a group, by the places of both; a group without any is left out.
+pub fn run_each<O: Observer>(
+    valid: &Valid,
+    seed: u64,
+    controllers: &dyn Fn(usize, usize) -> Option<Factory>,
+    watch: O,
+) -> Result<O, String> {
     let mut run = Run::new(valid, seed, controllers, watch)?;
     run.advance()?;
     Ok(run.finish())
@@ -92,24 +103,37 @@ struct Setup<'a> {
 }
 
 impl Setup<'_> {
-    fn add(&mut self, place: usize, group: &Group, packet: u64, controllers: &Factory) -> Result<(), String> {
+    fn add(
+        &mut self,
+        place: usize,
+        group: &Group,
+        packet: u64,
+        controllers: &dyn Fn(usize, usize) -> Option<Factory>,
+    ) -> Result<(), String> {
         if group.kind() != Kind::Transfers {
             let name = group.source.name();
             return Err(std::format!("group `{}`: hosts of noq carry transfers, not `{name}`", group.name));
         }
         let streams = group.source.nature().streams;
         let mut starts = Rng::stream(self.seed, streams.starts, place as u64);
-        for (member, &(sender, receiver)) in group.members.iter().zip(&group.pairs) {
+        for (index, (member, &(sender, receiver))) in group.members.iter().zip(&group.pairs).enumerate() {
+            let Some(inner) = controllers(place, index) else { continue };
             let number = self.flows.len() as u32;
             let start = member.start.from + Span(starts.below(member.start.span().0.max(1)));
             self.agenda.push((start, Cue::Start(number)));
             self.agenda.extend(member.stop.map(|stop| (stop, Cue::Stop(number))));
             let ear = Ear::default();
-            let controller = Arc::new(Seen { inner: Arc::clone(controllers), ear: ear.clone() });
+            // A receiver has a controller too, for its acknowledgements. Nobody looks at that.
+            let seen: Factory = Arc::new(Seen { inner: Arc::clone(&inner), ear: ear.clone() });
             let hops = [self.path(sender, receiver), self.path(receiver, sender)];
             self.flows.push(Flow {
                 group: place as u32,
-                settings: Settings { controller, packet, seed: self.seed, number: number.into() },
+                settings: Settings {
+                    controllers: [seen, inner],
+                    packet,
+                    seed: self.seed,
+                    number: number.into(),
+                },
                 size: member.size.map(|size| size.0),
                 hops,
                 start,
@@ -134,9 +158,14 @@ impl<'a, O: Observer> Run<'a, O> {
         clippy::disallowed_methods,
         reason = "only differences of instants are used, and noq has no other way to make one"
     )]
-    fn new(valid: &'a Valid, seed: u64, controllers: &[Factory], watch: O) -> Result<Run<'a, O>, String> {
+    fn new(
+        valid: &'a Valid,
+        seed: u64,
+        controllers: &dyn Fn(usize, usize) -> Option<Factory>,
+        watch: O,
+    ) -> Result<Run<'a, O>, String> {
         if !valid.joints().is_empty() {
-            return Err("hosts of noq have no proxies between them: leave `[proxy]` out".into());
+            return Err("these hosts have no proxies between them: leave `[proxy]` out".into());
         }
         let specs = &valid.network().links;
         let base = Links::entities(specs.len());
@@ -149,9 +178,9 @@ impl<'a, O: Observer> Run<'a, O> {
             flows: Vec::new(),
             agenda: Vec::new(),
         };
-        for (place, (group, factory)) in valid.groups().iter().zip(controllers).enumerate() {
+        for (place, group) in valid.groups().iter().enumerate() {
             let packet = group.full_packet().unwrap_or(valid.full_packet());
-            setup.add(place, group, packet.0, factory)?;
+            setup.add(place, group, packet.0, controllers)?;
         }
         let Setup { links, flows, mut agenda, .. } = setup;
         agenda.sort_unstable_by(|a, b| b.cmp(a));

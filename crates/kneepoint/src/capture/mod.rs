@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Packet captures, in and out: pcap and pcapng files to the signals a sender could have had ([`Capture`]), and the
-//! packets of a simulated link to pcapng ([`Writer`]).
+//! packets of a simulated link to pcapng ([`Writer`]). [`qlog`] has what QUIC stacks write of themselves.
 
+pub mod qlog;
 mod read;
 mod write;
 

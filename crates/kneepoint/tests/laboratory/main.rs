@@ -29,6 +29,7 @@ mod pages;
 mod pcapng;
 mod prediction;
 mod proxies;
+mod qlog;
 mod queueing;
 mod rack;
 mod recovery;

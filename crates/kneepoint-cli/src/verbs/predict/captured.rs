@@ -60,11 +60,7 @@ fn without_round_trips(capture: &Capture, direction: Direction) -> Failure {
 
 /// Lets predictors watch one flow, or all that there are.
 pub(super) fn watch(session: &Session, arguments: &Arguments) -> Result<Predictions, Failure> {
-    if arguments.seeds.is_some() || arguments.seed.is_some() {
-        let message = "--seeds and --seed mean nothing for a capture";
-        return Err(Failure::usage(message, "leave them out: what happened has no seed"));
-    }
-    let configs = arguments.configs()?;
+    let configs = arguments.configs_of_what_happened()?;
     let Files { capture, mut notes, warnings } = open(&arguments.files)?;
     warnings.iter().for_each(|warning| session.tell(format!("warning: {warning}")));
     if capture.senders().is_empty() {
@@ -110,7 +106,13 @@ fn all(
     cases
 }
 
-fn watched(flow: String, transfer: &Transfer, configs: &[(String, Config)], hold_off: f64) -> WatchedFlow {
+/// A flow with what the predictors made of it.
+pub(super) fn watched(
+    flow: String,
+    transfer: &Transfer,
+    configs: &[(String, Config)],
+    hold_off: f64,
+) -> WatchedFlow {
     let mut rng = Rng::stream(1, "chance", 0);
     let shifts = 0..if transfer.losses.is_empty() { 0 } else { SHIFTS };
     let scores = transfer.score(configs, hold_off);

@@ -3,6 +3,7 @@
 
 mod captured;
 pub(super) mod opened;
+mod qlogs;
 pub(super) mod simulation;
 
 use std::path::PathBuf;
@@ -35,6 +36,7 @@ Examples:
   tcpdump -i eth0 -s 120 -w my.pcap tcp & curl …; knee predict my.pcap
   knee predict my.pcap.zst --flows
   knee predict data.pcapng answers.pcapng --flow 10.0.0.1:443-10.0.0.2:5001
+  knee predict connection.qlog              a QUIC sender's own record
   knee predict --json | jq '.cases[].runs[].scores[]'
 
 A predictor says low or high with each acknowledgement. Efficiency is the share of its highs that a loss \
@@ -47,7 +49,7 @@ MPLS) are opened and IP fragments put together. What cannot be read is named and
 that the snapshot length cut, the missing direction of the data. A file that was cut off is used up to there, with a warning; \
 a damaged one is refused.")]
 pub struct Arguments {
-    /// A scenario in TOML, `-` for standard input; or captures, pcap or pcapng, of one path, compressed (.gz .zst .xz) or not
+    /// A scenario in TOML, `-` for standard input; or captures, pcap or pcapng, of one path, or qlog, compressed (.gz .zst .xz) or not
     /// [default: the PERT paper's tagged flow, shortened]
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
@@ -85,6 +87,15 @@ pub struct Arguments {
 pub const VERB: Verb<Arguments> = Verb { act, answer: Some(answer) };
 
 impl Arguments {
+    /// The same for a capture or a record.
+    fn configs_of_what_happened(&self) -> Result<Vec<(String, Config)>, Failure> {
+        if self.seeds.is_some() || self.seed.is_some() {
+            let message = "--seeds and --seed mean nothing for a capture";
+            return Err(Failure::usage(message, "leave them out: what happened has no seed"));
+        }
+        self.configs()
+    }
+
     /// The predictors that are to watch.
     fn configs(&self) -> Result<Vec<(String, Config)>, Failure> {
         let Some(text) = &self.predictors else { return Ok(predict::standard()) };
@@ -129,6 +140,14 @@ fn answered(predictions: &Predictions) -> Answer {
 
 /// What the predictors said; nothing if only the flows of a capture are to be listed.
 fn watched(session: &Session, arguments: &Arguments) -> Result<Option<Predictions>, Failure> {
+    let qlog = arguments.files.iter().map(|file| opened::is_qlog(file)).collect::<Result<Vec<_>, _>>()?;
+    if qlog.contains(&true) {
+        if let Some(other) = qlog.iter().position(|qlog| !qlog) {
+            let message = format!("`{}` is not qlog", arguments.files[other].display());
+            return Err(Failure::usage(message, "give qlog only, or none"));
+        }
+        return qlogs::watch(session, arguments).map(Some);
+    }
     let captures = arguments.files.iter().map(|file| opened::is_capture(file));
     Ok(Some(match captures.collect::<Result<Vec<_>, _>>()?.as_slice() {
         all if (arguments.flows || arguments.all) && (all.is_empty() || all.contains(&false)) => {

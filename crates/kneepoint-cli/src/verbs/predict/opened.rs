@@ -3,24 +3,38 @@
 
 use std::path::{Path, PathBuf};
 
-use kneepoint::capture::{self, Capture, ClockStep};
+use kneepoint::capture::{self, Capture, ClockStep, qlog};
+use kneepoint_bench::files;
 
 use crate::compressed::{self, Unpacked};
 use crate::failure::Failure;
 
 /// What fits into the memory of a small machine, twice over.
-const LARGEST: u64 = 2 << 30;
+pub const LARGEST: u64 = 2 << 30;
 /// Flows and other things named in a message.
 pub const SHOWN: usize = 6;
 
 /// Endings of the names of captures, compressed or not.
 const ENDINGS: [&str; 3] = [".pcap", ".pcapng", ".cap"];
 
+/// Endings of the names of qlog.
+const QLOG: [&str; 2] = [".qlog", ".sqlog"];
+
+/// Whether a file is qlog, by its name, or by its first bytes if it is not compressed.
+pub fn is_qlog(path: &Path) -> Result<bool, Failure> {
+    Ok(ends(path, &QLOG) || files::begins(path, qlog::is_qlog)?)
+}
+
 /// Whether a file is a capture, by its name or by its first bytes; one that is not read is none the less.
 pub fn is_capture(path: &Path) -> Result<bool, Failure> {
+    Ok(ends(path, &ENDINGS) || compressed::begins(path, begins)?)
+}
+
+/// Whether the name has one of these endings, before that of a compression.
+fn ends(path: &Path, endings: &[&str]) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     let plain = compressed::plain(&name);
-    Ok(ENDINGS.iter().any(|ending| plain.ends_with(ending)) || compressed::begins(path, begins)?)
+    endings.iter().any(|ending| plain.ends_with(ending))
 }
 
 fn begins(head: &[u8]) -> bool {

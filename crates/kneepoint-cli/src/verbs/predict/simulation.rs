@@ -7,15 +7,14 @@ use kneepoint::predict::Judge;
 use kneepoint::report::Factors;
 use kneepoint::report::predictions::{Predictions, WatchedFlow, WatchedRun};
 use kneepoint::scenario::{Plan, Settings};
-use kneepoint::spec::Valid;
 use kneepoint::study::predict::Predict;
-use kneepoint::trace::FlowId;
 use kneepoint_bench::conductor;
 use kneepoint_bench::files;
 use kneepoint_bench::session::Session;
 
 use super::Arguments;
 use crate::failure::Failure;
+use crate::flow::tagged;
 use crate::library;
 use crate::means::Sweep;
 
@@ -97,7 +96,7 @@ pub(super) fn watch(
     let notes = if file.is_none() { vec![ABOUT_TAGGED.to_string()] } else { Vec::new() };
     let configs = arguments.configs()?;
     let seeds = seeds(arguments, &plan);
-    let tagged = plan.cases.iter().map(|case| tagged(&case.valid, arguments.flow.as_deref()));
+    let tagged = plan.cases.iter().map(|case| tagged(&case.valid, "--flow", arguments.flow.as_deref()));
     let tagged = tagged.collect::<Result<Vec<_>, _>>()?;
     let flows = plan.cases.iter().zip(&tagged).map(|(case, (flow, _))| (case.valid.clone(), *flow));
     let mut study = Predict::new(flows, &configs, arguments.hold_off, seeds)
@@ -131,37 +130,4 @@ fn seeds(arguments: &Arguments, plan: &Plan) -> Vec<u64> {
     let first = arguments.seed.or(plan.seeds.first().copied()).unwrap_or(1);
     let count = arguments.seeds.map_or(plan.seeds.len() as u64, u64::from);
     (0..count).map(|place| first.saturating_add(place)).collect()
-}
-
-/// The requested flow and its name.
-pub(in crate::verbs) fn tagged(valid: &Valid, asked: Option<&str>) -> Result<(FlowId, String), Failure> {
-    let listed = || valid.groups().iter().filter(|group| group.kind().listed());
-    let groups = || {
-        let group = listed().map(|group| match group.members.len() {
-            1 => format!("{}/0", group.name),
-            several => format!("{}/0 to {}", group.name, several - 1),
-        });
-        group.collect::<Vec<_>>().join(", ")
-    };
-    let Some(asked) = asked else {
-        return match listed().next() {
-            Some(group) => Ok((FlowId(0), format!("{}/0", group.name))),
-            None => Err(Failure::usage(
-                "the scenario has no long transfers to watch",
-                "add a group of [[flows]]; short web transfers tell predictors too little",
-            )),
-        };
-    };
-    let wrong =
-        || Failure::usage(format!("--flow: unknown flow `{asked}`"), format!("expected one of {}", groups()));
-    let (group, place) = asked.rsplit_once('/').unwrap_or((asked, "0"));
-    let place: usize = place.parse().map_err(|_| wrong())?;
-    let mut before = 0;
-    for one in listed() {
-        if one.name == group && place < one.members.len() {
-            return Ok((FlowId((before + place) as u32), format!("{group}/{place}")));
-        }
-        before += one.members.len();
-    }
-    Err(wrong())
 }

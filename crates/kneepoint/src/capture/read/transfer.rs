@@ -58,7 +58,7 @@ impl Vantage {
 }
 
 /// The signals of one direction of a connection.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Transfer {
     /// Round-trip samples, in order of time.
     pub samples: Vec<Sample>,

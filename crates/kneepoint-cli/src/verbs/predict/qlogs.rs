@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Connections of QUIC stacks, as they recorded themselves.
+
+use std::path::PathBuf;
+
+use kneepoint::capture::qlog::{self, Traced};
+use kneepoint::report::predictions::Predictions;
+use kneepoint_bench::session::Session;
+
+use super::Arguments;
+use super::captured::watched;
+use super::opened::{LARGEST, SHOWN};
+use crate::compressed::{self, Unpacked};
+use crate::failure::Failure;
+
+/// Connections, and what there is to say of their files.
+struct Connections {
+    /// Those of all files, those with the most data first.
+    all: Vec<Traced>,
+    /// For readers.
+    notes: Vec<String>,
+}
+
+/// Lets predictors watch one connection, or all that have round trips.
+pub fn watch(session: &Session, arguments: &Arguments) -> Result<Predictions, Failure> {
+    if arguments.flows {
+        return Err(Failure::usage(
+            "--flows is about captures",
+            "a message names the connections: give a wrong --flow",
+        ));
+    }
+    let configs = arguments.configs_of_what_happened()?;
+    let Connections { all, mut notes } = open(&arguments.files)?;
+    notes.iter().for_each(|note| session.tell(note));
+    let chosen = match arguments.all {
+        true => all.iter().filter(|traced| !traced.transfer.samples.is_empty()).collect(),
+        false => vec![chosen(&all, arguments.flow.as_deref())?],
+    };
+    notes.extend(chosen.iter().map(|traced| format!("{}: {}", traced.name, note(traced))));
+    let watched =
+        |traced: &&Traced| watched(traced.name.clone(), &traced.transfer, &configs, arguments.hold_off);
+    let cases = chosen.iter().map(watched).collect();
+    let names = arguments.files.iter().map(|file| file.display().to_string()).collect::<Vec<_>>();
+    Ok(Predictions { title: names.join(", "), factors: Vec::new(), cases, notes })
+}
+
+/// Reads all files.
+fn open(paths: &[PathBuf]) -> Result<Connections, Failure> {
+    let (mut all, mut notes) = (Vec::new(), Vec::new());
+    for path in paths {
+        let Unpacked { bytes, warning, remark } = compressed::read(path, LARGEST)?;
+        let shown = path.display();
+        let (traces, cut) = qlog::read(&bytes).map_err(|fault| {
+            let remedy = "qlog is a JSON text sequence, a record a line, or one document with `traces`";
+            Failure::run(format!("`{shown}` {fault}"), remedy)
+        })?;
+        all.extend(traces);
+        notes.extend(warning.into_iter().chain(remark));
+        notes.extend(cut.map(|cut| format!("{shown} was cut off {cut}. What is before was used.")));
+    }
+    all.sort_by_key(|traced| std::cmp::Reverse(traced.transfer.bytes));
+    Ok(Connections { all, notes })
+}
+
+/// The connection that is asked for, or the one with the most data.
+fn chosen<'a>(all: &'a [Traced], asked: Option<&str>) -> Result<&'a Traced, Failure> {
+    let found = match asked {
+        None => all.first(),
+        Some(asked) => all.iter().find(|traced| traced.name == asked),
+    };
+    let traced = found.ok_or_else(|| {
+        let names = all.iter().take(SHOWN).map(|traced| traced.name.as_str());
+        let names = names.collect::<Vec<_>>().join(", ");
+        match asked {
+            None => Failure::run("the files have no connection", "let the stack write qlog of one"),
+            Some(asked) => Failure::usage(
+                format!("--flow: no connection `{asked}` in the files"),
+                format!("expected one of {names}"),
+            ),
+        }
+    })?;
+    if traced.transfer.samples.is_empty() {
+        return Err(Failure::run(
+            format!(
+                "no round trips of {}: there is no `recovery_metrics_updated` with `latest_rtt`",
+                traced.name
+            ),
+            "let the stack log the events of recovery, at the side that sends the data",
+        ));
+    }
+    Ok(traced)
+}
+
+/// What readers have to know of a connection.
+fn note(traced: &Traced) -> String {
+    let transfer = &traced.transfer;
+    format!(
+        "{} packets with data or acknowledgements, up to {} bytes; {} round trips; {} packets that the sender took for lost. As the sender \
+         recorded them.",
+        transfer.packets,
+        transfer.mss,
+        transfer.samples.len(),
+        transfer.losses.len(),
+    )
+}

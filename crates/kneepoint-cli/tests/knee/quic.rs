@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! `knee quic`, and other verbs with a QUIC stack, where the program has one.
+
+use super::*;
+
+#[cfg(not(feature = "quic"))]
+#[test]
+fn without_a_stack_the_command_that_builds_one_is_named() {
+    for arguments in [
+        &["quic", "serve"][..],
+        &["quic", "get", "https://127.0.0.1:4433/"],
+        &["replay", "--record", "../../scenarios/example.toml", "--host", "noq"],
+    ] {
+        let output = command(arguments).output().expect("knee");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && said.contains("--features quic"), "{arguments:?}: {said}");
+    }
+}
+
+#[test]
+fn what_a_server_or_client_cannot_be_is_refused() {
+    for (arguments, why) in [
+        (&["quic", "serve", "--cc", "pret"][..], "pert"),
+        (&["quic", "serve", "--root", "/nowhere"], "is no folder"),
+        (&["quic", "serve", "--lifetime", "0s"], "above 0s"),
+        (&["quic", "get", "http://127.0.0.1/"], "does not begin with https://"),
+        (&["quic", "get", "https://example.org/"], "no address with a port"),
+    ] {
+        let output = command(arguments).output().expect("knee");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && said.contains(why), "{arguments:?}: {said}");
+    }
+}
+
+#[cfg(feature = "quic")]
+mod on_the_wire {
+    use std::io::{BufRead, BufReader};
+    use std::process::{Child, ChildStdout};
+
+    use super::*;
+
+    /// A server that stops with this.
+    struct Serving {
+        child: Child,
+        said: BufReader<ChildStdout>,
+        address: String,
+        certificate: String,
+    }
+
+    impl Serving {
+        fn new(more: &[&str]) -> Serving {
+            let arguments = [&["quic", "serve", "--listen", "127.0.0.1:0", "--json"], more].concat();
+            let mut child = command(&arguments).stdout(Stdio::piped()).spawn().expect("knee");
+            let mut said = BufReader::new(child.stdout.take().expect("piped"));
+            let first = line(&mut said);
+            let text = |key: &str| first[key].as_str().expect("a string").to_string();
+            Serving { address: text("address"), certificate: text("certificate_sha256"), child, said }
+        }
+
+        /// Asks it to stop, and returns what it said of its connections.
+        fn end(mut self) -> Vec<Value> {
+            let asked = Command::new("kill").args(["-INT", &self.child.id().to_string()]).status();
+            assert!(asked.expect("kill").success());
+            let told = std::iter::from_fn(|| {
+                let mut text = String::new();
+                self.said.read_line(&mut text).ok().filter(|read| *read > 0)?;
+                Some(serde_json::from_str(&text).expect("JSON"))
+            });
+            let told = told.collect();
+            assert!(self.child.wait().expect("an end").success());
+            told
+        }
+    }
+
+    fn line(said: &mut impl BufRead) -> Value {
+        let mut text = String::new();
+        said.read_line(&mut text).expect("a line");
+        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
+    }
+
+    #[test]
+    fn an_object_is_served_fetched_and_summed_up() {
+        let here = tempfile::tempdir().expect("a folder");
+        for (stack, protocol) in [("quinn", "h3"), ("noq", "hq-interop")] {
+            let server = Serving::new(&["--cc", "pert:t1=3ms", "--stack", stack]);
+            let object = here.path().join(stack);
+            let address = format!("https://{}/1000001", server.address);
+            let got = command(&["quic", "get", &address, "--stack", stack, "--json"])
+                .args(["--certificate", &server.certificate, "--out"])
+                .arg(&object)
+                .output()
+                .expect("knee");
+            assert!(got.status.success(), "{}", String::from_utf8_lossy(&got.stderr));
+            let told: Value = serde_json::from_slice(&got.stdout).expect("JSON");
+            let bytes = std::fs::read(&object).expect("the object");
+            let hash: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+            assert_eq!((bytes.len(), told["sha256"].as_str()), (1_000_001, Some(hash.as_str())));
+            let [summary] = &*server.end() else { panic!("one connection") };
+            assert_eq!((&summary["bytes"], &summary["objects"]), (&1_000_001.into(), &1.into()));
+            assert_eq!(summary["protocol"], protocol);
+            assert!(summary["goodput_bps"].as_f64() > Some(1e5), "{summary}");
+        }
+    }
+
+    #[test]
+    fn a_controller_that_needs_the_network_is_refused_with_the_reason() {
+        let output =
+            command(&["quic", "serve", "--cc", "rcp", "--listen", "127.0.0.1:0"]).output().expect("knee");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && said.contains("needs advice of routers"), "{said}");
+    }
+
+    #[test]
+    fn what_noq_told_a_controller_is_played_to_others() {
+        let here = tempfile::tempdir().expect("a folder");
+        let init = command(&["init", "my.toml"]).current_dir(&here).output().expect("knee");
+        assert!(init.status.success());
+        let record = command(&["replay", "--record", "my.toml", "--host", "noq"]).current_dir(&here).output();
+        let record = record.expect("knee");
+        assert!(record.status.success(), "{}", String::from_utf8_lossy(&record.stderr));
+        let trace = String::from_utf8(record.stdout).expect("UTF-8");
+        assert!(trace.contains(",ack,") && trace.contains(",loss,"), "{}", trace.lines().count());
+        std::fs::write(here.path().join("trace.csv"), &trace).expect("written");
+        let played = command(&["replay", "trace.csv", "--cc", "pert", "--json"]).current_dir(&here).output();
+        let played = played.expect("knee");
+        let told: Value = serde_json::from_slice(&played.stdout).expect("JSON");
+        assert_ne!(told["verdict"], "part", "{told}");
+        assert!(told["steps"].as_u64() > Some(1000), "{told}");
+    }
+
+    /// One controller, loopback; `make test-quic-clients` has all of them, and more clients over a link.
+    #[test]
+    fn aioquic_fetches_an_object() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let venv = Command::new(root.join("scripts/quic.sh")).arg("venv").output().expect("the script");
+        if !venv.status.success() {
+            let why = String::from_utf8_lossy(&venv.stderr);
+            eprintln!("SKIPPED: there is no aioquic, and it could not be installed: {why}");
+            return;
+        }
+        let python = String::from_utf8(venv.stdout).expect("UTF-8");
+        for (stack, client) in [("quinn", "aioquic"), ("noq", "aioquic-hq")] {
+            let server = Serving::new(&["--cc", "cubic", "--stack", stack]);
+            let address = format!("https://{}/1000000", server.address);
+            let got = Command::new(python.trim())
+                .args([root.join("scripts/quic/client.py").as_os_str(), client.as_ref(), address.as_ref()])
+                .output()
+                .expect("python");
+            assert!(got.status.success(), "{client}: {}", String::from_utf8_lossy(&got.stderr));
+            let told: Value = serde_json::from_slice(&got.stdout).expect("JSON");
+            let words: Vec<u8> = (0..125_000u64).flat_map(u64::to_be_bytes).collect();
+            let hash: String = Sha256::digest(&words).iter().map(|byte| format!("{byte:02x}")).collect();
+            assert_eq!((&told["bytes"], told["sha256"].as_str()), (&1_000_000.into(), Some(hash.as_str())));
+            assert_eq!(server.end().len(), 1);
+        }
+    }
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What quinn and noq have in common: their interfaces have the same names, and types of their own.
+
+/// Endpoints and connections of the stack that is called `stack` where this is used. What differs between them is in `Paths`.
+macro_rules! endpoint {
+    () => {
+        /// What differs between quinn and noq.
+        trait Paths {
+            fn path(&self) -> Option<Path>;
+            fn http3(
+                &self,
+                site: &Arc<Site>,
+                limits: &Limits,
+                tally: &Arc<Tally>,
+            ) -> impl Future<Output = ()> + Send;
+            fn get_http3(
+                &self,
+                address: &str,
+                take: &mut dyn FnMut(&[u8]) -> Result<(), String>,
+            ) -> impl Future<Output = Result<(), String>>;
+        }
+
+        /// A server's endpoint.
+        pub(super) fn server(
+            socket: UdpSocket,
+            tls: rustls::ServerConfig,
+            cc: Config,
+            limits: &Limits,
+        ) -> Result<stack::Endpoint, String> {
+            let crypto = QuicServerConfig::try_from(tls).map_err(|error| error.to_string())?;
+            let mut config = stack::ServerConfig::with_crypto(Arc::new(crypto));
+            config.transport_config(Arc::new(transport(cc, limits.requests)?));
+            endpoint(socket, Some(config))
+        }
+
+        /// A client's connection, and the endpoint that it is of.
+        pub(super) async fn connect(
+            socket: UdpSocket,
+            tls: rustls::ClientConfig,
+            cc: Config,
+            server: SocketAddr,
+        ) -> Result<(stack::Endpoint, stack::Connection), String> {
+            let crypto = QuicClientConfig::try_from(tls).map_err(|error| error.to_string())?;
+            let mut config = stack::ClientConfig::new(Arc::new(crypto));
+            config.transport_config(Arc::new(transport(cc, 0)?));
+            let client = endpoint(socket, None)?;
+            let connecting = client.connect_with(config, server, "localhost");
+            let connecting = connecting.map_err(|error| error.to_string())?;
+            let connection = connecting.await.map_err(|error| error.to_string())?;
+            Ok((client, connection))
+        }
+
+        fn endpoint(
+            socket: UdpSocket,
+            config: Option<stack::ServerConfig>,
+        ) -> Result<stack::Endpoint, String> {
+            let runtime = Arc::new(stack::TokioRuntime);
+            stack::Endpoint::new(stack::EndpointConfig::default(), config, socket, runtime)
+                .map_err(|error| error.to_string())
+        }
+
+        /// The stack's own settings, but for what a peer may open.
+        fn transport(cc: Config, requests: u32) -> Result<stack::TransportConfig, String> {
+            let mut config = stack::TransportConfig::default();
+            let idle = stack::IdleTimeout::try_from(IDLE).map_err(|error| error.to_string())?;
+            config
+                .congestion_controller_factory(Arc::new(Carried::new(cc)?))
+                .max_idle_timeout(Some(idle))
+                .max_concurrent_bidi_streams(requests.into())
+                // HTTP/3 has three, and reserved kinds one.
+                .max_concurrent_uni_streams(4u32.into())
+                .datagram_receive_buffer_size(None);
+            Ok(config)
+        }
+
+        fn span(time: Duration) -> Span {
+            Span(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))
+        }
+
+        /// The host in a controller that was made here.
+        fn host(controller: Box<dyn Any>) -> Option<crate::host::Host> {
+            controller.downcast::<Carrier>().ok().map(|carrier| carrier.host().clone())
+        }
+
+        impl Output for stack::SendStream {
+            fn refuse(&mut self) {
+                // One that the peer stopped needs none.
+                let _ = self.reset(0u32.into());
+            }
+        }
+
+        impl serve::Connection for stack::Connection {
+            type Output = stack::SendStream;
+            type Input = stack::RecvStream;
+
+            fn protocol(&self) -> Option<Vec<u8>> {
+                let data = self.handshake_data()?.downcast::<HandshakeData>().ok()?;
+                data.protocol
+            }
+            async fn accept(&self) -> Option<(stack::SendStream, stack::RecvStream)> {
+                self.accept_bi().await.ok()
+            }
+            async fn open(&self) -> Result<(stack::SendStream, stack::RecvStream), String> {
+                self.open_bi().await.map_err(|error| error.to_string())
+            }
+            fn path(&self) -> Option<Path> {
+                Paths::path(self)
+            }
+            fn close(&self, reason: &str) {
+                stack::Connection::close(self, 0u32.into(), reason.as_bytes());
+            }
+            async fn http3(&self, site: &Arc<Site>, limits: &Limits, tally: &Arc<Tally>) {
+                Paths::http3(self, site, limits, tally).await;
+            }
+            async fn get_http3(
+                &self,
+                address: &str,
+                take: &mut dyn FnMut(&[u8]) -> Result<(), String>,
+            ) -> Result<(), String> {
+                Paths::get_http3(self, address, take).await
+            }
+        }
+
+        impl serve::Endpoint for stack::Endpoint {
+            type Connection = stack::Connection;
+            type Incoming = stack::Incoming;
+
+            async fn next(&self) -> Option<stack::Incoming> {
+                stack::Endpoint::accept(self).await
+            }
+            fn peer(incoming: &stack::Incoming) -> SocketAddr {
+                incoming.remote_address()
+            }
+            async fn accept(incoming: stack::Incoming) -> Option<stack::Connection> {
+                incoming.await.ok()
+            }
+            fn refuse(incoming: stack::Incoming) {
+                incoming.refuse();
+            }
+            fn close(&self) {
+                stack::Endpoint::close(self, 0u32.into(), b"the server stops");
+            }
+            async fn idle(&self) {
+                self.wait_idle().await;
+            }
+        }
+    };
+}
+pub(super) use endpoint;

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Reads qlog of any stack: JSON text sequences, a record a line, or one document; of this draft and of those with other names for the same.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::SEPARATOR;
+use crate::capture::{Malformed, Transfer};
+use crate::predict::Sample;
+use crate::units::{Span, Time};
+
+/// A connection in a file, from the side that the file is of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Traced {
+    /// Its title, or what else names it.
+    pub name: String,
+    /// Its signals as a sender.
+    pub transfer: Transfer,
+}
+
+/// Bytes at the beginning of a document in which it says what it is.
+const HEAD: usize = 4096;
+/// QUIC's least packet, where no packet is larger.
+const LEAST: u64 = 1200;
+/// Larger times are no times: a century in milliseconds.
+const LATEST: f64 = 3.2e12;
+
+/// Whether a file is qlog, by its first bytes.
+pub fn is_qlog(bytes: &[u8]) -> bool {
+    let head = &bytes[..bytes.len().min(HEAD)];
+    let named = [&b"\"qlog_version\""[..], b"\"qlog_format\"", b"\"file_schema\""];
+    let head = head.strip_prefix(&[SEPARATOR]).unwrap_or(head).trim_ascii_start();
+    head.first() == Some(&b'{') && named.iter().any(|name| head.windows(name.len()).any(|part| part == *name))
+}
+
+/// The traces of a file, and the place where it was cut off, if it was. Fails where it is no qlog of a form that is read.
+pub fn read(bytes: &[u8]) -> Result<(Vec<Traced>, Option<Malformed>), Malformed> {
+    if let Some(one) = document(bytes) {
+        let traces = one.traces.into_iter().enumerate();
+        return Ok((traces.map(|(place, trace)| trace.traced(place)).collect::<Result<_, _>>()?, None));
+    }
+    let mut records = records(bytes);
+    let (first, head) = records.next().ok_or_else(|| fault(0, "there is no record"))?;
+    let head: Head = serde_json::from_slice(head).map_err(|error| fault(first, error))?;
+    let mut trace = head.trace.unwrap_or_default();
+    trace.title = trace.title.or(head.title);
+    let mut cut = None;
+    for (offset, record) in records {
+        match serde_json::from_slice(record) {
+            Ok(event) => trace.events.push(event),
+            // The last record of a file that is still written to.
+            Err(error) if error.is_eof() && offset + record.len() >= bytes.trim_ascii_end().len() => {
+                cut = Some(fault(offset, "the last record is incomplete"));
+            }
+            Err(error) => return Err(fault(offset, error)),
+        }
+    }
+    Ok((vec![trace.traced(0)?], cut))
+}
+
+fn fault(offset: usize, message: impl ToString) -> Malformed {
+    Malformed { offset, message: message.to_string() }
+}
+
+/// The whole file as one document with traces.
+fn document(bytes: &[u8]) -> Option<Document> {
+    if bytes.first() == Some(&SEPARATOR) {
+        return None;
+    }
+    serde_json::from_slice(bytes).ok()
+}
+
+/// The records of a sequence with their places, by separators or by lines.
+fn records(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+    let by = if bytes.first() == Some(&SEPARATOR) { SEPARATOR } else { b'\n' };
+    let parts = bytes.split(move |byte| *byte == by).scan(0, |at, part| {
+        let place = *at;
+        *at += part.len() + 1;
+        Some((place, part.trim_ascii()))
+    });
+    parts.filter(|(_, part)| !part.is_empty())
+}
+
+#[derive(Deserialize)]
+struct Document {
+    traces: Vec<Trace>,
+}
+
+#[derive(Deserialize)]
+struct Head {
+    #[serde(default)]
+    title: Option<String>,
+    #[serde(default)]
+    trace: Option<Trace>,
+}
+
+#[derive(Default, Deserialize)]
+struct Trace {
+    #[serde(default)]
+    title: Option<String>,
+    #[serde(default)]
+    common_fields: Value,
+    #[serde(default)]
+    vantage_point: Value,
+    #[serde(default)]
+    events: Vec<Happened>,
+}
+
+#[derive(Deserialize)]
+struct Happened {
+    time: f64,
+    name: String,
+    #[serde(default)]
+    data: Value,
+}
+
+/// What is gathered while events pass.
+#[derive(Default)]
+struct Course {
+    transfer: Transfer,
+    /// Packets on their way: when each left, and its bytes.
+    outstanding: BTreeMap<u64, (Time, u64)>,
+    largest: u64,
+    /// Packets acknowledged since the last sample.
+    acked: u32,
+    latest: Option<f64>,
+    window: Option<u64>,
+    /// The window in bytes at each sample.
+    windows: Vec<u64>,
+}
+
+impl Trace {
+    fn traced(self, place: usize) -> Result<Traced, Malformed> {
+        let text = |value: &Value| value.as_str().filter(|text| !text.is_empty()).map(str::to_string);
+        let ids = ["ODCID", "odcid", "group_id"].map(|key| text(&self.common_fields[key]));
+        let name = self.title.clone().or(ids.into_iter().flatten().next());
+        let name =
+            name.or(text(&self.vantage_point["name"])).unwrap_or_else(|| format!("trace {}", place + 1));
+        let relative = matches!(
+            self.common_fields["time_format"].as_str(),
+            Some("relative_to_previous_event" | "delta")
+        );
+        let (mut course, mut begin, mut last) = (Course::default(), None, 0.0);
+        for Happened { time, name: event, data } in &self.events {
+            if !time.is_finite() || time.abs() > LATEST {
+                return Err(fault(0, format!("{time} is not a time in milliseconds")));
+            }
+            last = if relative { last + time } else { *time };
+            let since = (last - *begin.get_or_insert(last)).clamp(0.0, LATEST);
+            course.take(Time(libm::round(since * 1e6) as u64), event, data);
+        }
+        Ok(Traced { name, transfer: course.finish() })
+    }
+}
+
+impl Course {
+    fn take(&mut self, at: Time, name: &str, data: &Value) {
+        self.transfer.lasted = self.transfer.lasted.max(at.since(Time::ZERO));
+        // Categories changed from draft to draft.
+        match name.rsplit(':').next().unwrap_or_default() {
+            "packet_sent" => self.sent(at, data),
+            "packet_received" => self.received(data),
+            "packet_lost" => self.lost(at, data),
+            "metrics_updated" | "recovery_metrics_updated" => self.measured(at, data),
+            _ => {}
+        }
+    }
+
+    fn sent(&mut self, at: Time, data: &Value) {
+        let Some(number) = number(data) else { return };
+        let bytes = data["raw"]["length"].as_u64().or(data["header"]["packet_size"].as_u64()).unwrap_or(0);
+        self.largest = self.largest.max(bytes);
+        self.transfer.packets += 1;
+        self.transfer.bytes = self.transfer.bytes.saturating_add(bytes);
+        self.outstanding.insert(number, (at, bytes));
+    }
+
+    fn received(&mut self, data: &Value) {
+        if !carries_data(data) {
+            return;
+        }
+        let frames = data["frames"].as_array().into_iter().flatten();
+        let acks = frames.filter(|frame| frame["frame_type"] == "ack");
+        for range in acks.filter_map(|ack| ack["acked_ranges"].as_array()).flatten() {
+            let Some(from) = range[0].as_u64() else { continue };
+            let to = range[1].as_u64().unwrap_or(from);
+            if from > to {
+                continue;
+            }
+            let within = self.outstanding.range(from..=to).map(|(number, _)| *number).collect::<Vec<_>>();
+            for number in within {
+                self.outstanding.remove(&number);
+                self.acked += 1;
+            }
+        }
+    }
+
+    fn lost(&mut self, at: Time, data: &Value) {
+        let Some(number) = number(data) else { return };
+        let sent = self.outstanding.remove(&number);
+        self.transfer.losses.push(sent.map_or(at, |(sent, _)| sent));
+    }
+
+    fn measured(&mut self, now: Time, data: &Value) {
+        self.window = data["congestion_window"].as_u64().or(data["cwnd"].as_u64()).or(self.window);
+        let Some(latest) = data["latest_rtt"].as_f64().filter(|rtt| *rtt > 0.0 && *rtt < LATEST) else {
+            return;
+        };
+        let same = self.latest.replace(latest) == Some(latest);
+        if same && self.acked == 0 {
+            return;
+        }
+        let acked = std::mem::take(&mut self.acked).max(1);
+        let rtt = Span(libm::round(latest * 1e6) as u64);
+        self.transfer.samples.push(Sample { now, rtt, window: 1.0, one_way: None, acked });
+        self.windows.push(self.window.unwrap_or(0));
+    }
+
+    fn finish(mut self) -> Transfer {
+        let mss = if self.largest > 0 { self.largest } else { LEAST };
+        self.transfer.mss = u32::try_from(mss).unwrap_or(u32::MAX);
+        for (sample, window) in self.transfer.samples.iter_mut().zip(&self.windows) {
+            sample.window = (*window as f64 / mss as f64).max(1.0);
+        }
+        self.transfer.losses.sort_unstable();
+        self.transfer
+    }
+}
+
+/// The number of a packet that may carry data.
+fn number(data: &Value) -> Option<u64> {
+    let number = data["header"]["packet_number"].as_u64().or(data["packet_number"].as_u64());
+    number.filter(|_| carries_data(data))
+}
+
+/// Whether a packet may carry data: those of the handshake have numbers of their own.
+fn carries_data(data: &Value) -> bool {
+    let kinds = [&data["header"]["packet_type"], &data["packet_type"], &data["type"]];
+    let kind = kinds.into_iter().find_map(Value::as_str);
+    kind.is_none_or(|kind| matches!(kind, "1RTT" | "0RTT" | "application_data"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As stacks of several drafts write it, each event a pair of name and data.
+    const EVENTS: [(f64, &str, &str); 8] = [
+        (
+            1.0,
+            "packet_sent",
+            r#"{"header":{"packet_type":"initial","packet_number":0},"raw":{"length":1200}}"#,
+        ),
+        (1.0, "packet_sent", r#"{"header":{"packet_type":"1RTT","packet_number":0},"raw":{"length":1000}}"#),
+        (2.5, "packet_sent", r#"{"header":{"packet_type":"1RTT","packet_number":1},"raw":{"length":1000}}"#),
+        (3.0, "packet_sent", r#"{"header":{"packet_type":"1RTT","packet_number":2},"raw":{"length":900}}"#),
+        (
+            41.0,
+            "packet_received",
+            r#"{"header":{},"frames":[{"frame_type":"ack","acked_ranges":[[0],[2,2]]}]}"#,
+        ),
+        (41.0, "metrics_updated", r#"{"latest_rtt":40.25,"cwnd":5000}"#),
+        (41.0, "packet_lost", r#"{"type":"1RTT","packet_number":1}"#),
+        (41.0, "metrics_updated", r#"{"latest_rtt":40.25,"cwnd":2500}"#),
+    ];
+
+    fn check(text: &str) {
+        assert!(is_qlog(text.as_bytes()), "{text}");
+        let (traces, cut) = read(text.as_bytes()).expect("qlog");
+        assert_eq!((traces.len(), cut), (1, None));
+        let transfer = &traces[0].transfer;
+        assert_eq!((transfer.packets, transfer.bytes, transfer.mss), (3, 2900, 1000));
+        assert_eq!(transfer.losses, [Time(1_500_000)]);
+        let [sample] = transfer.samples.as_slice() else { panic!("{:?}", transfer.samples) };
+        assert_eq!((sample.now, sample.rtt, sample.acked), (Time(40_000_000), Span(40_250_000), 2));
+        assert_eq!(sample.window, 5.0);
+    }
+
+    #[test]
+    fn the_same_events_are_read_from_every_form() {
+        let event = |(time, name, data): (f64, &str, &str)| {
+            format!(r#"{{"time":{time},"name":"recovery:{name}","data":{data}}}"#)
+        };
+        let events = EVENTS.map(event);
+        let head =
+            r#"{"qlog_version":"0.3","qlog_format":"JSON-SEQ","title":"one","trace":{"vantage_point":{}}}"#;
+        check(&format!(r#"{{"qlog_version":"0.3","traces":[{{"events":[{}]}}]}}"#, events.join(",")));
+        check(&format!("{head}\n{}\n", events.join("\n")));
+        check(&format!("\u{1e}{head}\n\u{1e}{}\n", events.join("\n\u{1e}")));
+    }
+
+    #[test]
+    fn a_file_is_used_up_to_where_it_was_cut_off() {
+        let text = "\u{1e}{\"file_schema\":\"urn:ietf:params:qlog:file:sequential\"}\n\u{1e}{\"time\":1,\"na";
+        let (traces, cut) = read(text.as_bytes()).expect("qlog");
+        assert_eq!((traces[0].transfer.packets, cut.map(|cut| cut.offset)), (0, Some(56)));
+        let amid = "\u{1e}{\"qlog_version\":1}\n\u{1e}{\"time\":1,\n\u{1e}{\"time\":1,\"name\":\"a\"}";
+        assert!(read(amid.as_bytes()).is_err());
+        assert!(read(b"").is_err() && read(b"\x1e").is_err() && read(b"{}").is_ok());
+    }
+}
