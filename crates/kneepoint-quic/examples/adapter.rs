@@ -51,8 +51,8 @@ fn main() {
         host.record();
         drive(&mut host, ACKS, |told| record.extend(told));
         let both = (0..ROUNDS).map(|_| {
-            let mut host = fresh();
-            timed(|| drive(&mut host, ACKS, |told| drop(black_box(told))))
+            let mut one = fresh();
+            timed(|| drive(&mut one, ACKS, |told| drop(black_box(told))))
         });
         let both = both.min().unwrap_or_default();
         let alone = (0..ROUNDS).map(|_| {

@@ -74,7 +74,7 @@ fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Fa
 #[cfg(not(feature = "quic"))]
 fn act(session: &Session, arguments: &Arguments, _: bool) -> Result<(), Failure> {
     match &arguments.what {
-        What::Serve(arguments) => arguments.check(session)?,
+        What::Serve(arguments) => arguments.check(session).map(drop)?,
         What::Get(arguments) => arguments.check()?,
     }
     Err(Failure::usage(
