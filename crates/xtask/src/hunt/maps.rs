@@ -81,12 +81,12 @@ fn line(controller: &'static str, hunt: &Hunt) -> Result<Line, String> {
     let suspects: Vec<(usize, Elite)> = (0..best.len())
         .filter_map(|place| hunt.suspects(place).first().map(|elite| (place, (*elite).clone())))
         .collect();
-    let shrunk: Vec<_> = suspects
+    let simpler: Vec<_> = suspects
         .par_iter()
         .map(|(place, elite)| (*place, shrink(&hunt.arena, *place, &elite.genome, &hunt.profile)))
         .collect();
     let mut worst: Option<(f64, String)> = None;
-    for (place, shrunk) in shrunk {
+    for (place, shrunk) in simpler {
         let Some(shrunk) = shrunk.map_err(|invalid| invalid.to_string())? else { continue };
         let weakness = hunt.arena.weaknesses[place];
         // By how much it exceeds what a finding needs.

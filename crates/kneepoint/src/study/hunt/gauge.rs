@@ -53,7 +53,7 @@ impl Gauge {
     pub fn new(end: Time, rates: Interval) -> Gauge {
         let never = Interval { from: Time::ZERO, to: Time::ZERO };
         Gauge {
-            rates: rates,
+            rates,
             end,
             delivered: [0; PAIR],
             last: Time::ZERO,

@@ -71,9 +71,9 @@ impl Hunt {
     /// Takes the scores of all networks of a round, in its order.
     pub fn take(&mut self, round: &[Genome], scores: &[Vec<f64>]) {
         let packet = self.packet();
-        for (genome, scores) in round.iter().zip(scores) {
+        for (genome, own) in round.iter().zip(scores) {
             let cell = archive::cell(genome, packet);
-            for (archive, score) in self.progress.archives.iter_mut().zip(scores) {
+            for (archive, score) in self.progress.archives.iter_mut().zip(own) {
                 archive.offer(cell, *score, genome);
             }
         }
