@@ -81,18 +81,18 @@ fn line(controller: &'static str, hunt: &Hunt) -> Result<Line, String> {
     let suspects: Vec<(usize, Elite)> = (0..best.len())
         .filter_map(|place| hunt.suspects(place).first().map(|elite| (place, (*elite).clone())))
         .collect();
-    let shrunk: Vec<_> = suspects
+    let simpler: Vec<_> = suspects
         .par_iter()
         .map(|(place, elite)| (*place, shrink(&hunt.arena, *place, &elite.genome, &hunt.profile)))
         .collect();
     let mut worst: Option<(f64, String)> = None;
-    for (place, one) in shrunk {
-        let Some(finding) = one.map_err(|invalid| invalid.to_string())? else { continue };
+    for (place, shrunk) in simpler {
+        let Some(shrunk) = shrunk.map_err(|invalid| invalid.to_string())? else { continue };
         let weakness = hunt.arena.weaknesses[place];
         // By how much it exceeds what a finding needs.
-        let over = finding.score - weakness.found;
+        let over = shrunk.score - weakness.found;
         if worst.as_ref().is_none_or(|(known, _)| *known < over) {
-            worst = Some((over, format!("{} {:.2}: {}", weakness.name, finding.score, finding.genome)));
+            worst = Some((over, format!("{} {:.2}: {}", weakness.name, shrunk.score, shrunk.genome)));
         }
     }
     Ok(Line { controller, best, part, worst: worst.map_or_else(|| "no finding".into(), |(_, told)| told) })
