@@ -12,7 +12,6 @@
 //! cargo run --release -p xtask -- hunt PART    what hunts find, and AdvNet's scores beside ours
 //! cargo run -p xtask -- mutants                seeded faults that gates have to catch
 //! cargo run --release -p xtask -- precision    intervals and cautions beside long runs
-//! cargo run --release -p xtask -- nebby DIR    identification on labelled captures of others
 //! cargo run -p xtask -- docs                   documentation from the registries
 //! ```
 
@@ -27,7 +26,6 @@ mod hunt;
 mod linux;
 mod live;
 mod mutants;
-mod nebby;
 mod ns2;
 mod ns3;
 mod precision;
@@ -70,8 +68,6 @@ enum Task {
     Mutants(mutants::Arguments),
     /// Compare intervals and cautions of scenarios at random with long runs.
     Precision(precision::Arguments),
-    /// Try identification on captures that others made and labelled.
-    Nebby(nebby::Arguments),
     /// Write or check the documentation generated from the registries.
     Docs(docs::Arguments),
 }
@@ -92,7 +88,6 @@ fn main() -> ExitCode {
         Task::Hunt(arguments) => hunt::run(&arguments),
         Task::Mutants(arguments) => mutants::run(&arguments),
         Task::Precision(arguments) => precision::run(&arguments),
-        Task::Nebby(arguments) => nebby::run(&arguments),
         Task::Docs(arguments) => docs::run(&arguments),
     };
     match done {

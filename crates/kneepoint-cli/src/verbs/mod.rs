@@ -67,7 +67,6 @@ verbs! {
     plot,
     diff,
     predict,
-    identify,
     fluid,
     markov,
     trace,

@@ -229,9 +229,6 @@ fn coexistence_reproduction_and_prediction_have_the_keys_that_are_defined() {
         answer(here.path(), &format!("predict run/captures/{files} --predictors rtt --out captured"));
     assert_defined(document("Predictions"), &[simulated, captured]);
     assert_columns("scores", &[read("simulated/scores.csv")]);
-    let identify = format!("identify run/captures/{files} --against reno,cubic,vegas --out identified");
-    assert_defined(document("Identification"), &[answer(here.path(), &identify)]);
-    assert_columns("candidates", &[read("identified/candidates.csv")]);
     assert_defined(
         document("Captured flows"),
         &[answer(here.path(), &format!("predict run/captures/{files} --flows"))],

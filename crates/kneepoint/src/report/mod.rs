@@ -16,7 +16,6 @@ pub mod format;
 pub mod gate;
 mod grid;
 pub mod hunt;
-pub mod identification;
 pub mod json;
 pub mod live;
 mod loads;

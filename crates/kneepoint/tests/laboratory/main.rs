@@ -17,7 +17,6 @@ mod feedback_rivals;
 mod fingerprints;
 mod fluid;
 mod hunt;
-mod identify;
 mod kernel_links;
 mod laws;
 mod links;

@@ -2,7 +2,7 @@
 //! `knee predict`: which congestion predictor foresees losses, in a simulation or on a captured path.
 
 mod captured;
-pub(super) mod opened;
+mod opened;
 mod qlogs;
 pub(super) mod simulation;
 

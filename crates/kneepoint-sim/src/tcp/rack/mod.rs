@@ -18,7 +18,6 @@
 //! forgotten, not even by a timeout.
 
 mod detection;
-mod imposed;
 mod lent;
 mod news;
 mod outstanding;

@@ -65,7 +65,7 @@ impl Sender {
 
     /// What the recovery has changed, for the rest of the sender.
     #[inline]
-    pub(super) fn follow(&mut self) {
+    fn follow(&mut self) {
         let Some(rack) = self.rack.as_deref() else { return };
         (self.una, self.high, self.next) = (rack.una(), rack.high(), rack.high());
         self.timer = rack.wakeup();

@@ -295,7 +295,7 @@ mod tests {
     fn a_file_is_used_up_to_where_it_was_cut_off() {
         let text = "\u{1e}{\"file_schema\":\"urn:ietf:params:qlog:file:sequential\"}\n\u{1e}{\"time\":1,\"na";
         let (traces, cut) = read(text.as_bytes()).expect("qlog");
-        assert_eq!((traces[0].transfer.packets, cut.map(|cut| cut.offset)), (0, Some(56)));
+        assert_eq!((traces[0].transfer.packets, cut.map(|cut| cut.offset)), (0, Some(57)));
         let amid = "\u{1e}{\"qlog_version\":1}\n\u{1e}{\"time\":1,\n\u{1e}{\"time\":1,\"name\":\"a\"}";
         assert!(read(amid.as_bytes()).is_err());
         assert!(read(b"").is_err() && read(b"\x1e").is_err() && read(b"{}").is_ok());

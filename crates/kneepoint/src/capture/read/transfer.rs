@@ -253,7 +253,7 @@ impl Transfer {
 }
 
 /// From the times of SYN, SYN-ACK and the first ACK at the capture point.
-pub(super) fn vantage(data: &[Segment], answers: &[Segment]) -> Option<Vantage> {
+fn vantage(data: &[Segment], answers: &[Segment]) -> Option<Vantage> {
     let opened = |segments: &[Segment], accepts: bool| {
         segments
             .iter()

@@ -5,7 +5,6 @@ use super::Output;
 use super::Part::{self, Headlines, In, Key, Of, Subjects};
 use crate::keys::Keyed;
 use crate::report::difference::Difference;
-use crate::report::identification::Identification;
 use crate::report::predictions::Predictions;
 use crate::report::{Beside, Factor, Manifest, RunResult};
 use crate::report::{gate, hunt};
@@ -268,12 +267,6 @@ pub(super) const ALL: &[Output] = &[
         from: &["knee predict --json", "OUT/scores.json"],
         about: "",
         parts: &[Of("", Predictions::SHAPE)],
-    },
-    Output {
-        name: "Identification",
-        from: &["knee identify --json", "OUT/identification.json"],
-        about: "",
-        parts: &[Of("", Identification::SHAPE)],
     },
     Output {
         name: "Captured flows",
