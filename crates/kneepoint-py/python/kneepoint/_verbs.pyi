@@ -46,6 +46,7 @@ def compare(
     duplicate: Optional[Union[str, int, float]] = None,
     corrupt: Optional[Union[str, int, float]] = None,
     handover: Optional[Union[str, int, float]] = None,
+    proxy: Optional[Union[str, int, float]] = None,
     ack_filter: Union[bool, Literal["conservative", "aggressive"], None] = None,
     up: Union[str, Sequence[Union[str, float]], None] = None,
     down: Union[str, Sequence[Union[str, float]], None] = None,
@@ -109,6 +110,7 @@ def compare(
     duplicate: Duplicate a share of the packets
     corrupt: Corrupt a share of the packets, which their receiver drops
     handover: Hand over periodically: 15s, 15s:outage=100ms,delays=20ms,35ms,rates=50mbit,20mbit
+    proxy: Split connections at nodes, as performance-enhancing proxies do: r1, r1,r2, r1:buffer=1MB
     ack_filter: Filter acknowledgements on the way back, as CAKE does
     up: Other properties of the way up, from the client: rate=2mbit,queue=codel,trace=FILE; in a simulation acknowledgements take it
     down: Other properties of the way down, to the client; in a simulation data takes it
@@ -168,6 +170,7 @@ def coexist(
     duplicate: Optional[Union[str, int, float]] = None,
     corrupt: Optional[Union[str, int, float]] = None,
     handover: Optional[Union[str, int, float]] = None,
+    proxy: Optional[Union[str, int, float]] = None,
     ack_filter: Union[bool, Literal["conservative", "aggressive"], None] = None,
     up: Union[str, Sequence[Union[str, float]], None] = None,
     down: Union[str, Sequence[Union[str, float]], None] = None,
@@ -217,6 +220,7 @@ def coexist(
     duplicate: Duplicate a share of the packets
     corrupt: Corrupt a share of the packets, which their receiver drops
     handover: Hand over periodically: 15s, 15s:outage=100ms,delays=20ms,35ms,rates=50mbit,20mbit
+    proxy: Split connections at nodes, as performance-enhancing proxies do: r1, r1,r2, r1:buffer=1MB
     ack_filter: Filter acknowledgements on the way back, as CAKE does
     up: Other properties of the way up, from the client: rate=2mbit,queue=codel,trace=FILE; in a simulation acknowledgements take it
     down: Other properties of the way down, to the client; in a simulation data takes it
@@ -259,6 +263,7 @@ def run(
     duplicate: Optional[Union[str, int, float]] = None,
     corrupt: Optional[Union[str, int, float]] = None,
     handover: Optional[Union[str, int, float]] = None,
+    proxy: Optional[Union[str, int, float]] = None,
     ack_filter: Union[bool, Literal["conservative", "aggressive"], None] = None,
     up: Union[str, Sequence[Union[str, float]], None] = None,
     down: Union[str, Sequence[Union[str, float]], None] = None,
@@ -311,6 +316,7 @@ def run(
     duplicate: Duplicate a share of the packets
     corrupt: Corrupt a share of the packets, which their receiver drops
     handover: Hand over periodically: 15s, 15s:outage=100ms,delays=20ms,35ms,rates=50mbit,20mbit
+    proxy: Split connections at nodes, as performance-enhancing proxies do: r1, r1,r2, r1:buffer=1MB
     ack_filter: Filter acknowledgements on the way back, as CAKE does
     up: Other properties of the way up, from the client: rate=2mbit,queue=codel,trace=FILE; in a simulation acknowledgements take it
     down: Other properties of the way down, to the client; in a simulation data takes it
@@ -932,7 +938,7 @@ def hunt(
     *,
     against: Optional[str] = "cubic",
     profile: Optional[Literal["wired", "wifi", "leo", "cellular", "constant", "any"]] = "any",
-    for_: Union[Literal["use", "stall", "queue", "swing", "loss", "premature", "share", "crowding", "starvation", "law"], Sequence[Union[Literal["use", "stall", "queue", "swing", "loss", "premature", "share", "crowding", "starvation", "law"]]], None] = None,
+    weaknesses: Union[Literal["use", "stall", "queue", "swing", "loss", "premature", "share", "crowding", "starvation", "law"], Sequence[Union[Literal["use", "stall", "queue", "swing", "loss", "premature", "share", "crowding", "starvation", "law"]]], None] = None,
     evaluations: Optional[int] = 2000,
     steps: Optional[int] = None,
     findings: Optional[int] = 2,
@@ -950,7 +956,7 @@ def hunt(
     scheme: The controller, with settings after a colon
     against: The controller with which it is compared
     profile: How far networks may go
-    for_: Weaknesses to look for [default: all]
+    weaknesses: Weaknesses to look for [default: all]
     evaluations: Networks to evaluate
     steps: The most steps of a network [default: that of the profile]
     findings: The most findings of each weakness

@@ -28,7 +28,7 @@ const NAMES_ALLOWED: [(&str, &[&str], &str); 31] = [
     ("study/dumbbell.rs", &["scenario/topology"], "writes the scenario of a dumbbell"),
     (
         "study/hunt/",
-        &["scenario/topology", "measure", "link/loss", "link/capacity"],
+        &["scenario/topology", "measure", "link/loss", "link/capacity", "traffic", "law", "queue"],
         "builds networks number by number, and writes their scenarios",
     ),
     ("study/caution.rs", &["measure"], "the events that a window has enough of, or too few"),
