@@ -12,7 +12,7 @@ use kneepoint::{cc, feedback, fluid, law, predict, queue};
 use super::{Source, named_after, registered, report, sources, sources_of};
 
 /// Files and folders that may name members of other families than their own: which families, and the reason.
-const NAMES_ALLOWED: [(&str, &[&str], &str); 31] = [
+const NAMES_ALLOWED: [(&str, &[&str], &str); 32] = [
     (
         "scenario/presets.rs",
         &["cc", "queue", "feedback"],
@@ -43,6 +43,7 @@ const NAMES_ALLOWED: [(&str, &[&str], &str); 31] = [
     ("link/network/link.rs", &["link/capacity"], "a link without a model has a constant rate, at no cost"),
     ("link/handover.rs", &["link/capacity"], "handovers are steps of the capacity"),
     ("kneepoint-cli/verbs/coexist.rs", &["cc", "queue"], "default arguments"),
+    ("kneepoint-cli/verbs/hunt.rs", &["cc"], "default arguments"),
     ("kneepoint-cli/verbs/gate/", &["cc"], "default arguments, and the gate.toml that is written"),
     ("kneepoint-cli/verbs/quic/", &["cc", "measure"], "default arguments, and the goodput of a connection"),
     ("capture/qlog/", &["link/capacity"], "qlog has traces, too"),
