@@ -237,7 +237,8 @@ fn round<S: Study>(
         return if kept < planned {
             Err(Failure::Left(left))
         } else {
-            round(session, study, &sweep.whole(), aside, ends, records)
+            // Read back once more, since what is read back is written beside the report.
+            round(session, study, &sweep.whole(), aside, ends, Records::default())
         };
     }
     if ended && sweep.divided(session) && records.len() < planned {

@@ -9,7 +9,7 @@ fn without_a_stack_the_command_that_builds_one_is_named() {
     for arguments in [
         &["quic", "serve"][..],
         &["quic", "get", "https://127.0.0.1:4433/"],
-        &["replay", "--record", "../../scenarios/example.toml", "--host", "noq"],
+        &["replay", "--record", "../../scenarios/comparison.toml", "--host", "noq"],
     ] {
         let output = command(arguments).output().expect("knee");
         let said = String::from_utf8_lossy(&output.stderr);
