@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Parts: the headline metrics over equal parts of the measurement window, which tell whether they have a mean.
 //!
-//! Definitions are those of the whole window, see the files of links and groups; a packet counts in the part in which it arrives, or in which
+//! Metrics are defined as for the whole window, in the files of links and groups; a packet counts in the part in which it arrives, or in which
 //! its transmission begins.
 
 use crate::queue::{Backlog, Fate, Reason};

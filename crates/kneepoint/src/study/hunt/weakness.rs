@@ -160,8 +160,8 @@ fn lack(ours: f64, theirs: f64) -> f64 {
     if theirs > ours { (theirs - ours) / theirs } else { 0.0 }
 }
 
-/// By how much a time is above another one, of what it is with a round trip: a short queue counts little however much shorter that of the
-/// reference is.
+/// The part of a time, with a round trip added, by which it exceeds the reference's: a short queue counts little, however much shorter the
+/// reference's is.
 fn excess(ours: f64, theirs: f64, both: &Compared) -> f64 {
     let rtt = both.genome.longest_rtt().as_secs_f64();
     if ours > theirs { (ours - theirs) / (ours + rtt) } else { 0.0 }
