@@ -53,10 +53,13 @@ check: cargo ## type-check only, for use while editing
 fmt: cargo ## format the sources
 	$(FORMAT)
 
-# $(call page,STUDY,PAGE): a study at full length, its figures and its page.
+# A comma inside of an argument of `call`.
+, := ,
+
+# $(call page,STUDY,PAGE,TITLE): a study at full length, its figures and its two pages.
 define page
 	$(KNEE) reproduce $(1) --out $(OUT)/$(2)
-	@mkdir -p docs/figures && cp $(OUT)/$(2)/figures/*.svg docs/figures/ && cp $(OUT)/$(2)/report.md docs/$(2).md \
+	@mkdir -p docs/figures && cp $(OUT)/$(2)/figures/*.svg docs/figures/ && scripts/page.py $(OUT)/$(2)/report.md docs/$(2).md "$(3)" \
 	  && cp $(OUT)/$(2)/manifest.json docs/$(2).json
 endef
 
@@ -100,15 +103,15 @@ reproduce: $(BUILD) ## the publications at full length, and their pages in docs/
 ifneq ($(ARGS),)
 	$(KNEE) reproduce $(ARGS) --out $(OUT)/reproduce
 else
-	$(call page,pert adaptive-pert readings --readings --alternatives false,reproduction)
-	$(call page,pisa,pisa)
-	$(call page,ratcp,ratcp)
-	$(call page,video beyond.video,streaming)
+	$(call page,pert adaptive-pert readings --readings --alternatives false,reproduction,PERT and adaptive PERT$(,) reproduced)
+	$(call page,pisa,pisa,PISA and PIMC$(,) reproduced)
+	$(call page,ratcp,ratcp,RATCP$(,) reproduced)
+	$(call page,video beyond.video,streaming,Live video$(,) reproduced)
 endif
 
 characterize: $(BUILD) ## RFC 7928's scenarios and the ways to carry a rate at full length, docs/rfc7928.md and docs/feedback.md
-	$(call page,rfc7928,rfc7928)
-	$(call page,feedback,feedback)
+	$(call page,rfc7928,rfc7928,RFC 7928)
+	$(call page,feedback,feedback,Ways to send a rate to senders)
 
 web: $(BUILD) ## which queue serves web objects best: runs the scenarios of docs/web.md and renews its tables
 	KNEE=$(KNEE) OUT=$(OUT) scripts/web.sh

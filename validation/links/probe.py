@@ -4,8 +4,8 @@
 
 Two network namespaces, `ka` and `kb`, with a pair of interfaces; the disciplines are at the sender's.
 
-    probe.py tbf                                    on a kernel with sch_tbf, as root
-    probe.py reorder duplicate corrupt ack-filter   on one with sch_netem and sch_cake, such as User-Mode Linux
+    probe.py tbf                                           on a kernel with sch_tbf, as root
+    probe.py reorder duplicate corrupt ack-filter police   on one with sch_netem, sch_cake and act_police, such as User-Mode Linux
 """
 
 import re
@@ -142,9 +142,9 @@ def sink():
     print(total)
 
 
-def flood():
+def flood(controller):
     sock = socket.create_connection(("10.9.0.2", 10))
-    sock.setsockopt(socket.IPPROTO_TCP, 13, b"cubic")
+    sock.setsockopt(socket.IPPROTO_TCP, 13, controller.encode())
     data, ends = bytes(1 << 16), time.time() + 13
     try:
         while time.time() < ends:
@@ -153,15 +153,38 @@ def flood():
         pass
 
 
+def transfer(controller):
+    """What the receiver has after 12 s, in bytes."""
+    server = inside("kb", "sink")
+    time.sleep(0.5)
+    client = inside("ka", "flood", controller)
+    total = int(server.communicate()[0])
+    client.communicate()
+    return total
+
+
+def police():
+    def policed(forward):
+        network(forward)
+        run("nsenter --net=/run/netns/kb tc qdisc add dev vb ingress")
+        run("nsenter --net=/run/netns/kb tc filter add dev vb parent ffff: matchall",
+            "action police rate 20mbit burst 100kb conform-exceed drop")
+
+    # A policer at the receiver's entrance counts IP packets, without Ethernet's header.
+    policed("pfifo limit 1000")
+    _, came = probes(PROBES, 0.00025)
+    tell("police", "first_percent", 100 * sum(number < 500 for number, _ in came) / 500)
+    tell("police", "passed_percent", 100 * len(came) / PROBES)
+    for controller in ("cubic", "bbr"):
+        policed("netem delay 40ms rate 100mbit -14 limit 10000")
+        tell("police", f"{controller}_mbit", 8e-6 * transfer(controller) / 12)
+
+
 def ack_filter():
     for word, mode in (("off", "no-ack-filter"), ("conservative", "ack-filter"), ("aggressive", "ack-filter-aggressive")):
         # Sizes are those of IP packets. The limit counts what is on its way, too: 67 packets.
         network("netem delay 40ms rate 20mbit -14 limit 200", f"cake bandwidth 200kbit overhead 0 {mode}")
-        server = inside("kb", "sink")
-        time.sleep(0.5)
-        client = inside("ka", "flood")
-        total = int(server.communicate()[0])
-        client.communicate()
+        total = transfer("cubic")
         shown = subprocess.run(
             ["nsenter", "--net=/run/netns/kb", "tc", "-s", "qdisc", "show", "dev", "vb"],
             check=True, capture_output=True, text=True).stdout
@@ -179,9 +202,9 @@ if __name__ == "__main__":
             send(int(count), float(gap))
         case ["sink"]:
             sink()
-        case ["flood"]:
-            flood()
+        case ["flood", controller]:
+            flood(controller)
         case cases:
             for name in cases:
                 {"tbf": tbf, "reorder": reorder, "duplicate": duplicate, "corrupt": corrupt,
-                 "ack-filter": ack_filter}[name]()
+                 "ack-filter": ack_filter, "police": police}[name]()

@@ -11,7 +11,7 @@ use kneepoint::scenario::scheme::{self, Scheme};
 use kneepoint::settings::names::spelled;
 use kneepoint::settings::{Raw, Refusal, Settings};
 use kneepoint::study::Invalid;
-use kneepoint::study::dumbbell::{Asked, FLOWS, Question, Refused, Sessions, counted};
+use kneepoint::study::dumbbell::{Asked, FLOWS, Question, Refused, START, Sessions, counted};
 use kneepoint::suggest::did_you_mean;
 use kneepoint::tcp::{self, Host};
 use kneepoint::units::{Interval, Rate, Span};
@@ -58,15 +58,8 @@ pub struct Arguments {
     /// Base round-trip time, or several [default: that of --path, 60ms, or 200ms with --workload web]
     #[arg(long, value_delimiter = ',', value_name = "TIME,…")]
     rtt: Vec<Span>,
-    /// Long transfers, or several numbers of them [with --workload web: 10]
-    #[arg(
-        long,
-        value_delimiter = ',',
-        value_name = "N,…",
-        default_value = "50",
-        default_value_if("workload", "web", "10"),
-        value_parser = clap::value_parser!(u32).range(1..=100_000)
-    )]
+    /// Long transfers, or several numbers of them [default: 50, or 10 with --workload web]
+    #[arg(long, value_delimiter = ',', value_name = "N,…", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     flows: Vec<u32>,
     /// Buffer of the bottleneck, or several: 1bdp, 750pkt, 500kb, 100ms; in bdp never less than two packets a flow
     /// [default: that of --path, or 1bdp]
@@ -75,21 +68,21 @@ pub struct Arguments {
     /// Long transfers the other way
     #[arg(long, default_value_t = 0, value_name = "N", value_parser = clap::value_parser!(u32).range(..=100_000))]
     reverse: u32,
-    /// Length of a run in simulated time
-    #[arg(long, default_value = "400s", value_name = "TIME")]
-    duration: Span,
+    /// Length of a run in simulated time [default: 400s]
+    #[arg(long, value_name = "TIME")]
+    duration: Option<Span>,
     /// Measurement window [default: the middle half, 100s..300s of 400s]
     #[arg(long, value_name = "FROM..TO")]
     measure: Option<Interval>,
     /// Interval of random start times [default: the first eighth, 0s..50s of 400s]
     #[arg(long, value_name = "FROM..TO")]
     start: Option<Interval>,
-    /// Runs of each scheme, each with a seed of its own
-    #[arg(long, default_value_t = 3, value_name = "N", value_parser = scenario::seeds)]
-    seeds: u32,
-    /// The first seed
-    #[arg(long, default_value_t = 1, value_name = "SEED", value_parser = scenario::seed)]
-    seed: u64,
+    /// Runs of each scheme, each with a seed of its own [default: 3]
+    #[arg(long, value_name = "N", value_parser = scenario::seeds)]
+    seeds: Option<u32>,
+    /// The first seed [default: 1]
+    #[arg(long, value_name = "SEED", value_parser = scenario::seed)]
+    seed: Option<u64>,
     /// Options of every TCP, as `knee explain tcp` lists them (repeatable, or with commas)
     #[arg(long, value_name = "KEY=VALUE", value_delimiter = ',', add = completion::tcp())]
     tcp: Vec<String>,
@@ -197,15 +190,19 @@ fn varied(arguments: &Arguments) -> Result<Vec<(String, Vec<Raw>)>, Failure> {
 /// The fields that options of this verb set by themselves.
 fn claims(arguments: &Arguments) -> Fields {
     let mut fields = Fields::default();
-    let Arguments { rate, rtt, buffer, measure, .. } = arguments;
+    let Arguments { rate, rtt, flows, buffer, duration, measure, start, seeds, seed, .. } = arguments;
     let several = [
-        ("topology.rate", "rate", rate.iter().map(Rate::to_string).collect()),
-        ("topology.rtt", "rtt", rtt.iter().map(Span::to_string).collect()),
-        ("topology.buffer", "buffer", buffer.clone()),
-        ("run.measure", "measure", measure.iter().map(Interval::to_string).collect()),
+        ("topology.rate", "rate", written(rate)),
+        ("topology.rtt", "rtt", written(rtt)),
+        ("topology.buffer", "buffer", written(buffer)),
+        (FLOWS, "flows", written(flows)),
+        (START, "start", written(start)),
+        ("run.duration", "duration", written(duration)),
+        ("run.measure", "measure", written(measure)),
+        ("run.seeds", "seeds", written(seeds)),
+        ("run.seed", "seed", written(seed)),
     ];
     for (field, option, values) in several {
-        let values: Vec<String> = values;
         if !values.is_empty() {
             fields.claim(field, format!("--{option} {}", values.join(",")));
         }
@@ -217,6 +214,10 @@ fn claims(arguments: &Arguments) -> Fields {
     fields
 }
 
+fn written<'v, T: ToString + 'v>(values: impl IntoIterator<Item = &'v T>) -> Vec<String> {
+    values.into_iter().map(T::to_string).collect()
+}
+
 /// The option that puts another algorithm in the place of a scheme's.
 pub(super) fn replacing(fields: &Fields) -> String {
     let algorithm = |field: &str| field.split('.').any(|part| ["queue", "cc", "flows"].contains(&part));
@@ -224,11 +225,12 @@ pub(super) fn replacing(fields: &Fields) -> String {
 }
 
 impl Arguments {
-    /// A property of the path where no option says it: that of the path's name, or the usual one of the workload.
+    /// A number of the network where no option says it: that of the path's name, or the usual one of the workload.
     fn usual<T: FromStr>(&self, word: &str) -> T {
         let (bulk, web) = match word {
             "rate" => ("150mbit", "10mbit"),
             "rtt" => ("60ms", "200ms"),
+            "flows" => ("50", "10"),
             _ => ("1bdp", "1bdp"),
         };
         let usual = self.path.usual(word, if self.workload.is_web() { web } else { bulk });
@@ -255,6 +257,10 @@ fn also(arguments: &Arguments, path: &Fields) -> String {
     all.into_iter().flatten().chain(path.told.iter().cloned()).collect::<Vec<_>>().join(", ")
 }
 
+/// The length of a run, its seeds and the first of them, where no option says them.
+const DURATION: Span = Span::from_secs(400);
+const SEEDS: u32 = 3;
+const FIRST_SEED: u64 = 1;
 /// How often the state is sampled where `--sample` says only of which flows.
 const USUAL_SAMPLE: Span = Span::from_millis(100);
 /// More options than this are counted in titles; scenarios have them all.
@@ -296,18 +302,17 @@ fn question<'a>(
         queues: Queues::named(&arguments.queues).unwrap_or(Queues::Paper),
         rate: arguments.rate.first().copied().unwrap_or_else(|| arguments.usual("rate")),
         rtt: arguments.rtt.first().copied().unwrap_or_else(|| arguments.usual("rtt")),
-        // There is always a first one: the default.
-        flows: arguments.flows[0],
+        flows: arguments.flows.first().copied().unwrap_or_else(|| arguments.usual("flows")),
         buffer: arguments.buffer.first().cloned().unwrap_or_else(|| arguments.usual("buffer")),
         varied: Vec::new(),
         reverse: arguments.reverse,
         full: arguments.settings.captures(),
         web,
-        duration: arguments.duration,
+        duration: arguments.duration.unwrap_or(DURATION),
         measure: arguments.measure,
         start: arguments.start,
-        seeds: arguments.seeds,
-        seed: arguments.seed,
+        seeds: arguments.seeds.unwrap_or(SEEDS),
+        seed: arguments.seed.unwrap_or(FIRST_SEED),
         sample: arguments.sample.interval_or(USUAL_SAMPLE),
         path: Vec::new(),
         set: Vec::new(),

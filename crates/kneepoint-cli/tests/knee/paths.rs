@@ -195,6 +195,9 @@ fn two_options_of_one_field_are_refused_whichever_they_are() {
             "--set policer.rate=2mbit",
         ),
         (&["--tcp", "rto_min=1s", "--set", "tcp.rto_min=2s"], "--tcp rto_min=1s", "--set tcp.rto_min=2s"),
+        (&["--set", "run.duration=8s"], "--duration 4s", "--set run.duration=8s"),
+        (&["--set", "flows.forward.count=4"], "--flows 2", "--set flows.forward.count=4"),
+        (&["--set", "run.seeds=4"], "--seeds 1", "--set run.seeds=4"),
     ] {
         assert_refuses(&compared(&here, options), 2, &[one, other, "both set"]);
     }

@@ -4,6 +4,8 @@
 //! It hears of every packet on every link, so it allocates nothing while packets flow, and keeps the path of measured links
 //! apart from that of all others.
 
+use std::iter::successors;
+
 use super::crossing::Crossed;
 use super::flow::Flow;
 use super::group::Group;
@@ -63,9 +65,14 @@ impl Meter {
         };
         let roster = Roster::new(valid);
         let mut routes = Routes::new(valid.network());
+        // Transfers that a proxy carries on begin where the first of their connections does.
+        let before = |place: &usize| valid.joints().iter().find(|joint| joint.to == *place).map(|joint| joint.from);
         let group = |(place, group): (usize, &spec::Group)| {
             let slot = roster.fixed().iter().position(|slot| slot.group == place);
-            let alone = Alone::between(&valid.network().links, &mut routes, &group.pairs);
+            let alone = successors(Some(place), before)
+                .map(|leg| Alone::between(&valid.network().links, &mut routes, &valid.groups()[leg].pairs))
+                .reduce(|later, earlier| earlier.then(later))
+                .unwrap_or_default();
             Group::new(group, slot.unwrap_or_default(), window, alone)
         };
         Meter {

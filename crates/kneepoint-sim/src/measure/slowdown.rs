@@ -7,7 +7,7 @@
 //!
 //! What it is compared with is a transfer that is there at once, without a handshake, slow start, headers or other traffic, so
 //! that nothing takes less: over the shortest delay and the fastest rate between any two nodes of the group. A link whose capacity
-//! varies counts with its nominal rate.
+//! varies counts with its nominal rate. A transfer through proxies crosses the ways of all its connections: a proxy passes on what it has.
 
 use crate::link::{LinkSpec, NodeId, Routes};
 use crate::units::{Bytes, Rate, Span};
@@ -42,6 +42,11 @@ impl Alone {
         }
     }
 
+    /// This way and another one behind it.
+    pub(super) fn then(self, next: Alone) -> Alone {
+        Alone { delay: self.delay + next.delay, rate: [self.rate, next.rate].into_iter().flatten().min() }
+    }
+
     /// The slowdown of a transfer in thousandths; none where it would take no time.
     pub(super) fn slowdown(&self, took: Span, size: Bytes) -> Option<u64> {
         let alone = self.delay.0 + self.rate?.time_for(size).0;
@@ -66,6 +71,11 @@ mod tests {
         let alone = Alone::between(&links, &mut Routes::new(&network), &[(node(0), node(2))]);
         // 5 ms and 12 500 bytes at 10 Mbit/s, 10 ms: 15 ms.
         assert_eq!(alone.slowdown(Span::from_millis(45), Bytes(12_500)), Some(3000));
+        // A proxy behind the first link changes nothing.
+        let way = |from, to, routes: &mut Routes| Alone::between(&links, routes, &[(node(from), node(to))]);
+        let mut routes = Routes::new(&network);
+        let split = way(0, 1, &mut routes).then(way(1, 2, &mut routes));
+        assert_eq!(split.slowdown(Span::from_millis(45), Bytes(12_500)), Some(3000));
         assert_eq!(Alone::default().slowdown(Span::from_millis(45), Bytes(1)), None);
     }
 }

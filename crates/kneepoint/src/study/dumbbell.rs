@@ -5,7 +5,7 @@ mod question;
 mod title;
 
 pub(super) use question::replaced;
-pub use question::{Asked, FLOWS, Question, Refused};
+pub use question::{Asked, FLOWS, Question, Refused, START};
 pub use title::counted;
 
 use crate::scenario::scheme::Scheme;

@@ -16,7 +16,7 @@ const PAGE: &str = include_str!("../../../../docs/paths.md");
 
 /// What is compared: case and figure of the record, the words of the table, and how far apart kernel and simulator may be, as a part of the
 /// greater.
-const FIGURES: [(&str, &str, &str, f64); 14] = [
+const FIGURES: [(&str, &str, &str, f64); 18] = [
     ("tbf", "ms_to_50_percent", "`tbf`: the first half of 500 packets at once, ms", 0.05),
     ("tbf", "ms_to_100_percent", "`tbf`: all of them, ms", 0.02),
     ("reorder", "reordered_percent", "`netem reorder`: reordered, %", 0.25),
@@ -36,6 +36,10 @@ const FIGURES: [(&str, &str, &str, f64); 14] = [
         "`cake ack-filter-aggressive`: acknowledgements filtered, %",
         0.05,
     ),
+    ("police", "first_percent", "`police`: passed of the first 500 packets at 32 Mbit/s, %", 0.02),
+    ("police", "passed_percent", "`police`: passed of 20,000 packets, %", 0.02),
+    ("police", "cubic_mbit", "`police`: goodput of CUBIC, Mbit/s", 0.05),
+    ("police", "bbr_mbit", "`police`: goodput of BBR, Mbit/s", 0.05),
 ];
 
 type Found = BTreeMap<(String, String), f64>;
@@ -72,6 +76,29 @@ fn transfer(filter: &str) -> Vec<Row> {
     ))
 }
 
+/// The policer of the record, whose kilobytes have 1024 bytes.
+const POLICER: &str = "[policer]\nrate = \"20mbit\"\nburst = \"102400b\"\n";
+
+/// The part of datagrams of 1000 bytes at 32 Mbit/s that the policer lets pass, in percent.
+fn passed_percent(lasting: &str) -> f64 {
+    let rows = rows(&format!(
+        "[run]\nduration = \"{lasting}\"\nmeasure = \"0s..{lasting}\"\n[topology]\nkind = \"dumbbell\"\nrate = \"10gbit\"\n\
+         rtt = \"1us\"\nbuffer = \"1000pkt\"\naccess = \"minimal\"\n{POLICER}\
+         [[cbr]]\nrate = \"32mbit\"\nsize = \"1000b\"\nstart = \"0s..1ns\"\n"
+    ));
+    let link = |key: &str| value(&rows, key, &[("link", "r1-r2")]);
+    let (passed, dropped) = (link("served_packets"), link("drops_policed"));
+    100.0 * passed / (passed + dropped)
+}
+
+fn policed(cc: &str) -> Vec<Row> {
+    rows(&format!(
+        "[run]\nduration = \"12s\"\nmeasure = \"0s..12s\"\n[topology]\nkind = \"dumbbell\"\nrate = \"100mbit\"\nrtt = \"40ms\"\n\
+         buffer = \"10000pkt\"\naccess = \"minimal\"\n{POLICER}[tcp]\npreset = \"linux\"\n\
+         [[flows]]\nname = \"long\"\ncc = \"{cc}\"\nstart = \"0s..1ns\"\n"
+    ))
+}
+
 fn simulated() -> Found {
     let mut found = Found::new();
     let mut add = |case: &str, figure: &str, value: f64| {
@@ -98,6 +125,12 @@ fn simulated() -> Found {
         let effect = probes(&format!("[{section}]\np = 0.01"));
         let link = |key: &str| value(&effect, key, &[("link", "r1-r2")]);
         add(case, figure, 100.0 * link(count) / link("served_packets"));
+    }
+    add("police", "first_percent", passed_percent("125ms"));
+    add("police", "passed_percent", passed_percent("5s"));
+    for cc in ["cubic", "bbr"] {
+        let goodput = value(&policed(cc), "goodput_bps", &[("group", "long")]) / 1e6;
+        add("police", &format!("{cc}_mbit"), goodput);
     }
     for filter in ["off", "conservative", "aggressive"] {
         let rows = transfer(filter);

@@ -70,6 +70,21 @@ fn a_transfer_begins_at_its_first_sender_and_ends_at_its_last_receiver() {
 }
 
 #[test]
+fn a_slowdown_counts_the_ways_of_all_connections() {
+    // What a transfer takes alone: its time by its slowdown.
+    let alone = |proxy: &str| {
+        let rows = rows(&valid(&format!("{proxy}{ONE}")));
+        let of = |key: &str| value(&rows, key, &[("group", "one"), ("class", "1MB")]);
+        of("completion_time_mean_ms") / of("slowdown_mean")
+    };
+    let whole = alone("");
+    for at in ["\"r1\"", "\"r2\"", "[\"r1\", \"r2\"]"] {
+        let split = alone(&format!("[proxy]\nat = {at}\n"));
+        assert!((split - whole).abs() < 0.001 * whole, "{at}: {split} ms, {whole} ms without a proxy");
+    }
+}
+
+#[test]
 fn a_proxy_before_a_long_lossy_link_recovers_losses_sooner() {
     let lossy = "[loss]\nkind = \"uniform\"\np = 0.01\n";
     let flows = "[[flows]]\nname = \"one\"\ncc = \"cubic\"\n";

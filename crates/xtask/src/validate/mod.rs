@@ -166,13 +166,14 @@ fn write(
     };
     std::fs::create_dir_all(&docs).map_err(|error| format!("docs: {error}"))?;
     put("validation.md".into(), page::page(rows, trajectories, explanations, seeds))?;
+    put("validation-in-full.md".into(), page::whole(rows))?;
     for (group, drawing) in chart::charts(rows) {
         put(format!("validation-{group}.svg"), drawing)?;
     }
     for (file, drawing) in trajectory::figures(trajectories) {
         put(file, drawing)?;
     }
-    println!("\nwrote docs/validation.md");
+    println!("\nwrote docs/validation.md and docs/validation-in-full.md");
     Ok(())
 }
 

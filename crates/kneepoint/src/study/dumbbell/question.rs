@@ -16,6 +16,8 @@ use crate::units::{Interval, Rate, Span, Time};
 pub(super) const FORWARD: &str = "forward";
 /// The path of their number.
 pub const FLOWS: &str = "flows.forward.count";
+/// The path of the interval in which they start.
+pub const START: &str = "flows.forward.start";
 
 /// The schemes, and the bottleneck that each has for itself.
 #[derive(Clone, Debug)]
