@@ -87,6 +87,13 @@ impl<'c> From<&'c Compared> for Case<'c> {
     }
 }
 
+impl Case<'_> {
+    fn caution(&self, doubt: Doubt, subject: &str, found: f64, text: String) -> Caution {
+        let (kind, case, subject) = (doubt.to_string(), self.name.to_string(), subject.to_string());
+        Caution { kind, case, subject, found, text }
+    }
+}
+
 /// All cautions about some cases, one of each kind: that of the case that is worst off.
 pub fn of(cases: &[Case]) -> Vec<Caution> {
     let each =
@@ -163,15 +170,10 @@ impl Found<'_> {
         };
         let name = self.name();
         let case = self.case.name;
-        Caution {
-            kind: Doubt::Unsteady.to_string(),
-            case: case.to_string(),
-            subject: self.column.clone(),
-            found: self.drift.bias(),
-            text: format!(
-                "{name} of {case} is not steady: over the window {percent} % {way} its last half. {remedy}"
-            ),
-        }
+        let text = format!(
+            "{name} of {case} is not steady: over the window {percent} % {way} its last half. {remedy}"
+        );
+        self.case.caution(Doubt::Unsteady, &self.column, self.drift.bias(), text)
     }
 
     /// The part of the window after which it is steady, if the rest passes the test.
@@ -224,18 +226,17 @@ fn brief(case: &Case) -> Option<Caution> {
         (listed && trips < TRIPS).then_some((group, trips))
     });
     let (group, trips) = found.min_by(|one, other| one.1.total_cmp(&other.1))?;
-    Some(Caution {
-        kind: Doubt::Brief.to_string(),
-        case: case.name.to_string(),
-        subject: group.to_string(),
-        found: trips,
-        text: format!(
+    Some(case.caution(
+        Doubt::Brief,
+        group,
+        trips,
+        format!(
             "Brief: the window is {} round trips of {group} of {}, and flows converge in fifty at least: measure for {} s.",
             number::significant(trips, 2),
             case.name,
             whole(length * TRIPS / trips)
         ),
-    })
+    ))
 }
 
 /// Few losses that flows repaired. Where none repaired any, losses are not what moves them.
@@ -247,19 +248,18 @@ fn epochs(case: &Case) -> Option<Caution> {
         (epochs > 0.0 && epochs < EVENTS).then_some((group, epochs))
     });
     let (group, epochs) = found.min_by(|one, other| one.1.total_cmp(&other.1))?;
-    Some(Caution {
-        kind: Doubt::Epochs.to_string(),
-        case: case.name.to_string(),
-        subject: group.to_string(),
-        found: epochs,
-        text: format!(
+    Some(case.caution(
+        Doubt::Epochs,
+        group,
+        epochs,
+        format!(
             "Few losses: the flows of {group} of {} repaired {} in all runs; ten take a window of {} s, or {} seeds.",
             case.name,
             number::plain(epochs),
             whole(length * EVENTS / epochs),
             libm::ceil(case.runs.len() as f64 * EVENTS / epochs)
         ),
-    })
+    ))
 }
 
 /// One transfer that is a good part of all.
@@ -274,19 +274,18 @@ fn tail(case: &Case) -> Option<Caution> {
     });
     let (group, share, count) = found.max_by(|one, other| one.1.total_cmp(&other.1))?;
     let percent = number::significant(100.0 * share, 2);
-    Some(Caution {
-        kind: Doubt::Tail.to_string(),
-        case: case.name.to_string(),
-        subject: group.to_string(),
-        found: share,
-        text: format!(
+    Some(case.caution(
+        Doubt::Tail,
+        group,
+        share,
+        format!(
             "A tail not seen yet: the longest of {count} transfers of {group} of {} took {percent} % of the time of all. Compare medians, \
              or have {} transfers at least: {} times the seeds or the time.",
             case.name,
             libm::ceil(count * share / SHARE),
             number::significant(share / SHARE, 2)
         ),
-    })
+    ))
 }
 
 /// A percentile that stands on few transfers.
@@ -298,18 +297,17 @@ fn percentile(case: &Case) -> Option<Caution> {
     });
     let (group, beyond) = found.min_by(|one, other| one.1.total_cmp(&other.1))?;
     let length = case.valid.schedule().measure.span().as_secs_f64();
-    Some(Caution {
-        kind: Doubt::Percentile.to_string(),
-        case: case.name.to_string(),
-        subject: group.to_string(),
-        found: beyond,
-        text: format!(
+    Some(case.caution(
+        Doubt::Percentile,
+        group,
+        beyond,
+        format!(
             "Few transfers: {} of {group} of {} lie beyond the 99th percentile of a run; ten take a window of {} s.",
             number::significant(beyond, 2),
             case.name,
             whole(length * EVENTS / beyond)
         ),
-    })
+    ))
 }
 
 /// Some seeds that gave the same run. Where all do, nothing is random, and the report says so.
@@ -317,19 +315,18 @@ fn seeds(case: &Case) -> Option<Caution> {
     let same = |one: &Record, other: &Record| one.events == other.events && one.rows == other.rows;
     let earlier = |(place, run): (usize, &Record)| case.runs[..place].iter().any(|other| same(other, run));
     let alike = case.runs.iter().enumerate().filter(|(place, run)| earlier((*place, run))).count();
-    (alike > 0 && alike + 1 < case.runs.len()).then(|| Caution {
-        kind: Doubt::Seeds.to_string(),
-        case: case.name.to_string(),
-        subject: "seeds".into(),
-        found: alike as f64,
-        text: format!(
+    (alike > 0 && alike + 1 < case.runs.len()).then(|| case.caution(
+        Doubt::Seeds,
+        "seeds",
+        alike as f64,
+        format!(
             "Seeds are not independent: {alike} of {} runs of {} repeat another one. Let flows start at random (`start = \"0s..1s\"`), or \
              give hosts jitter; with as many seeds the interval is that of {} runs.",
             case.runs.len(),
             case.name,
             case.runs.len() - alike
         ),
-    })
+    ))
 }
 
 #[cfg(test)]

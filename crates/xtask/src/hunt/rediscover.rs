@@ -40,36 +40,40 @@ struct Known {
     criterion: &'static str,
 }
 
+/// What most of them have in common: a network of constant capacity, and CUBIC for comparison.
+const USUAL: Known = Known {
+    name: "",
+    source: "",
+    subject: "bbr",
+    reference: "cubic",
+    weakness: "use",
+    profile: Profile::clone,
+    shows: |hunt, elite| used(hunt, elite) < 0.1,
+    criterion: "the same",
+};
+
 const KNOWN: &[Known] = &[
     Known {
         name: "BBR uses less than a tenth where the rate rises",
         source: "AdvNet, CoNEXT 2026, §4.4.1",
-        subject: "bbr",
-        reference: "cubic",
-        weakness: "use",
         profile: |_| named("any").with(Gene::Burst, (0, 0)).with(Gene::Loss, (0, 0)),
-        shows: |hunt, elite| used(hunt, elite) < 0.1,
         criterion: "use < 10 %, CUBIC more than twice as much; no losses, no cross traffic",
+        ..USUAL
     },
     Known {
         name: "BBR uses less than a tenth",
         source: "CCAC, SIGCOMM 2021, `bbr_low_util`",
-        subject: "bbr",
-        reference: "cubic",
-        weakness: "use",
-        profile: |constant| constant.clone(),
-        shows: |hunt, elite| used(hunt, elite) < 0.1,
-        criterion: "use < 10 % of a constant capacity, CUBIC more than twice as much",
+        // Jitter at random is no adversary; a delay in steps is.
+        profile: |constant| constant.delayed(4, 10.0).with(Gene::Lasting, (500, 20_000)),
+        criterion: "use < 10 % of a constant capacity whose delay has up to four steps, CUBIC more than twice as much",
+        ..USUAL
     },
     Known {
         name: "Copa uses less than a tenth",
         source: "CCAC, SIGCOMM 2021, `copa_low_util`",
         subject: "copa",
-        reference: "cubic",
-        weakness: "use",
-        profile: |constant| constant.clone(),
-        shows: |hunt, elite| used(hunt, elite) < 0.1,
-        criterion: "the same",
+        criterion: "use < 10 % of a constant capacity, CUBIC more than twice as much",
+        ..USUAL
     },
     Known {
         name: "AIMD loses early",
@@ -77,15 +81,13 @@ const KNOWN: &[Known] = &[
         subject: "reno",
         reference: "bbr",
         weakness: "premature",
-        profile: |constant| constant.clone(),
         shows: early,
         criterion: "a loss with a window ≤ 2 BDP before a buffer ≥ 2 BDP, and of BBR none so early",
+        ..USUAL
     },
     Known {
         name: "BBR stalls",
         source: "CC-Fuzz, HotNets 2022",
-        subject: "bbr",
-        reference: "cubic",
         weakness: "stall",
         profile: |constant| {
             constant
@@ -95,26 +97,23 @@ const KNOWN: &[Known] = &[
         },
         shows: stalled,
         criterion: "after cross traffic has ended nothing is delivered for a quarter of the run, and with CUBIC something is",
+        ..USUAL
     },
     Known {
         name: "Copa starves",
         source: "V. Arun et al., SIGCOMM 2022",
         subject: "copa",
-        reference: "cubic",
         weakness: "starvation",
-        profile: |constant| constant.clone(),
         shows: |hunt, elite| starved(hunt, elite) < 0.1,
         criterion: "one of two flows gets less than a tenth of the other before a buffer ≥ 1 BDP, more than that with CUBIC",
+        ..USUAL
     },
     Known {
         name: "BBR starves",
         source: "the same",
-        subject: "bbr",
-        reference: "cubic",
         weakness: "starvation",
-        profile: |constant| constant.clone(),
         shows: |hunt, elite| starved(hunt, elite) < 0.1,
-        criterion: "the same",
+        ..USUAL
     },
 ];
 

@@ -206,6 +206,12 @@ impl Profile {
         Profile { steps: steps.clamp(1, self.steps), ..self.clone() }
     }
 
+    /// With up to so many steps, the greatest delay of which is at most `change` times the least: bounded jitter as an adversary would have it.
+    #[must_use]
+    pub fn delayed(&self, steps: u32, change: f64) -> Profile {
+        Profile { steps, delay_change: change, ..self.clone() }
+    }
+
     /// The same with other bounds of a gene.
     #[must_use]
     pub fn with(&self, gene: Gene, bounds: (u32, u32)) -> Profile {
