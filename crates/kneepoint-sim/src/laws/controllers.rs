@@ -93,7 +93,7 @@ impl Host {
     }
 }
 
-const STARTS: usize = 5;
+const STARTS: usize = 6;
 
 fn starts() -> [Start; STARTS] {
     [
@@ -102,6 +102,7 @@ fn starts() -> [Start; STARTS] {
         Start { initial_ssthresh: 64.0, ..Start::new(1.0) },
         Start { slow_start: SlowStart::HyStart, version: Version::Linux, ..Start::new(10.0) },
         Start { slow_start: SlowStart::HyStartPp, ..Start::new(10.0) },
+        Start { slow_start: SlowStart::Search, ..Start::new(10.0) },
     ]
 }
 

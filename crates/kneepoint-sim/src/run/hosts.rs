@@ -257,8 +257,9 @@ impl Hosts {
             && let Some(reply) = flow.receiver.on_next(packet, at)
         {
             watch.on(at, &Event::Delivered { packet, payload: flow.payload(packet) });
+            // A proxy answers none so.
             if flow.receiver.next() >= flow.awaited {
-                return self.pass_on(packet.flow, Some(reply), at, network, events, watch);
+                flow.reached(at);
             }
             return self.reply(packet.flow, reply, at, network, events, watch);
         }
@@ -327,28 +328,19 @@ impl Hosts {
         let flow = &mut self.flows[packet.flow as usize];
         let reply = flow.receiver.on_data(packet, at);
         if flow.receiver.next() >= flow.awaited {
-            return self.pass_on(packet.flow, reply, at, network, events, watch);
+            self.pass_on(packet.flow, at, network, events, watch);
         }
-        let wakeup = flow.receiver.next_wakeup();
-        self.answer(packet.flow, (reply, wakeup), at, network, events, watch);
-    }
-
-    /// The receiver answers now or at its wakeup; what it answers may be for packets before the last one, which is then held back itself.
-    #[inline(always)]
-    pub(super) fn answer<O: Observer>(
-        &mut self,
-        flow: u32,
-        (reply, wakeup): (Option<Reply>, Time),
-        now: Time,
-        network: &mut Links,
-        events: &mut EventQueue,
-        watch: &mut O,
-    ) {
-        if wakeup != Time::NEVER || reply.is_none() {
-            events.schedule(self.base + 2 * flow + 1, wakeup);
-        }
-        if let Some(reply) = reply {
-            self.reply(flow, reply, now, network, events, watch);
+        let receiver = &self.flows[packet.flow as usize].receiver;
+        match reply {
+            // What it answers may be for packets before this one, which is then held back itself.
+            Some(reply) => {
+                let wakeup = receiver.next_wakeup();
+                if wakeup != Time::NEVER {
+                    events.schedule(self.base + 2 * packet.flow + 1, wakeup);
+                }
+                self.reply(packet.flow, reply, at, network, events, watch);
+            }
+            None => events.schedule(self.base + 2 * packet.flow + 1, receiver.next_wakeup()),
         }
     }
 

@@ -16,7 +16,6 @@ use super::flow::{Flow, News, Part};
 use super::hosts::Hosts;
 use crate::event::EventQueue;
 use crate::link::Links;
-use crate::tcp::Reply;
 use crate::trace::{FlowId, Observer};
 use crate::units::{Bytes, Time};
 
@@ -57,24 +56,10 @@ impl Hosts {
         self.flows[flow.0 as usize].chain.onward
     }
 
-    /// The receiver of a slot has more data in order, which a proxy passes on before it answers.
+    /// The receiver of a slot has more data in order, which a proxy passes on.
     #[cold]
     #[inline(never)]
     pub(super) fn pass_on<O: Observer>(
-        &mut self,
-        flow: u32,
-        reply: Option<Reply>,
-        now: Time,
-        network: &mut Links,
-        events: &mut EventQueue,
-        watch: &mut O,
-    ) {
-        self.carry_on(flow, now, network, events, watch);
-        let wakeup = self.flows[flow as usize].receiver.next_wakeup();
-        self.answer(flow, (reply, wakeup), now, network, events, watch);
-    }
-
-    fn carry_on<O: Observer>(
         &mut self,
         flow: u32,
         now: Time,

@@ -4,13 +4,17 @@
 //! Controllers that slow-start through [`Window::grow`](super::window::Window::grow) have it. Those whose publications
 //! define a start of their own keep it: BBR, BBRv3, Copa, FAST, LEDBAT, Vegas.
 
+use alloc::boxed::Box;
+
 use super::{Ack, Start};
 
 use hystart::HyStart;
 use hystart_pp::HyStartPp;
+use search::Search;
 
 mod hystart;
 mod hystart_pp;
+mod search;
 
 crate::choice! {
     /// How the window grows below its threshold.
@@ -23,6 +27,8 @@ crate::choice! {
         HyStart = "hystart",
         /// It doubles until delays rise, then grows slowly for some rounds to see whether they fall again (RFC 9406).
         HyStartPp = "hystart++",
+        /// It doubles until deliveries no longer double every round trip (draft-chung-ccwg-search, SEARCH 3.0).
+        Search = "search",
     }
 }
 
@@ -45,6 +51,8 @@ pub enum Startup {
     HyStart(HyStart),
     /// RFC 9406.
     HyStartPp(HyStartPp),
+    /// SEARCH.
+    Search(Box<Search>),
 }
 
 impl Startup {
@@ -54,6 +62,7 @@ impl Startup {
             SlowStart::Own | SlowStart::Doubling => None,
             SlowStart::HyStart => Some(Startup::HyStart(HyStart::default())),
             SlowStart::HyStartPp => Some(Startup::HyStartPp(HyStartPp::default())),
+            SlowStart::Search => Some(Startup::Search(Box::default())),
         }
     }
 
@@ -63,6 +72,7 @@ impl Startup {
         match self {
             Startup::HyStart(hystart) => (!hystart.full(ack, window)).then_some(1.0),
             Startup::HyStartPp(hystart) => hystart.haste(ack),
+            Startup::Search(search) => (!search.full(ack)).then_some(1.0),
         }
     }
 
@@ -71,6 +81,7 @@ impl Startup {
         match self {
             Startup::HyStart(hystart) => *hystart = HyStart::default(),
             Startup::HyStartPp(hystart) => hystart.retire(),
+            Startup::Search(search) => search.retire(),
         }
     }
 }
@@ -116,7 +127,7 @@ mod tests {
 
     #[test]
     fn no_start_grows_faster_than_doubling_or_forever() {
-        for (slow_start, seed) in [(SlowStart::HyStart, 1), (SlowStart::HyStartPp, 2)] {
+        for (slow_start, seed) in [(SlowStart::HyStart, 1), (SlowStart::HyStartPp, 2), (SlowStart::Search, 3)] {
             let mut script = Rng::stream(seed, "delays", 0);
             let mut trace = Bare::trace(slow_start, 10.0);
             while trace.controller.0.slow_start() {
