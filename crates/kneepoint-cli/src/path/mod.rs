@@ -34,8 +34,8 @@ pub struct PathOptions {
     /// A path by its name; other options override its properties
     #[arg(long, value_name = "NAME", value_parser = presets::names(), ignore_case = true, help_heading = PATH)]
     path: Option<String>,
-    /// Let the bottleneck follow a trace, in any form that `knee trace` knows, at the mean rate of that
-    #[arg(long, value_name = "FILE", conflicts_with = "rate", help_heading = PATH)]
+    /// Let the bottleneck follow a trace, or each of several, in any form that `knee trace` knows, at its mean rate
+    #[arg(long, value_name = "FILE,…", conflicts_with = "rate", help_heading = PATH)]
     trace: Option<PathBuf>,
     /// Loss: a share as 1% or 0.01, several of them, or a model as gilbert-elliott:to_bad=0.001 or at:times=5s
     #[arg(long, value_name = "SHARE,…|MODEL", help_heading = PATH)]
@@ -210,12 +210,19 @@ impl PathOptions {
         for Given { property, value, way, option } in given {
             fields.both_ways |= way == Some(Way::Up) || property.reverse.is_none();
             let field = property.of(way).ok_or_else(|| not_of_one_way(property, &option, &value))?;
+            let several = property.several(&option, &value)?;
             if property.is_trace() {
-                let mean = traced::played(session, Path::new(&value), with_delays)?.recording.mean();
+                let files = several.as_ref().map_or(vec![&value[..]], |several| several.values.clone());
+                let mean = |file: &&str| {
+                    Ok(traced::played(session, Path::new(file), with_delays)?.recording.mean().to_string())
+                };
+                let means = files.iter().map(mean).collect::<Result<Vec<_>, Failure>>()?;
                 let rate = if way == Some(Way::Up) { "topology.reverse_rate" } else { "topology.rate" };
-                fields.put(rate, &option, quoted(&mean.to_string()))?;
+                // Of several traces the scenario takes the mean of each.
+                let mean = if let [mean] = &means[..] { mean } else { "auto" };
+                fields.put(rate, &option, quoted(mean))?;
             }
-            if let Some(several) = property.several(&option, &value)? {
+            if let Some(several) = several {
                 if let Some(whole) = &several.whole {
                     fields.put(field, &option, whole.clone())?;
                 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The properties of a path, in one table: the word for each on the command line, and the fields of a scenario that it sets.
 
+use std::path::Path;
+
 use kneepoint::link::capacity::{grants, token_bucket};
 use kneepoint::link::effects::corruption::Corruption;
 use kneepoint::link::effects::duplication::Duplication;
@@ -168,6 +170,10 @@ impl Property {
             Form::Loss => (Some("p"), Some(quoted("uniform"))),
             Form::Fields(main, _) => (Some(main), None),
             Form::Member(kind, main, _) => (Some(main), Some(quoted(kind))),
+            // A file's name may have a comma.
+            Form::Trace if !Path::new(written).exists() => {
+                (Some("file"), Some("{ kind = \"trace\", besides = \"ignored\" }".to_string()))
+            }
             Form::Plain | Form::Listed(..) | Form::Trace => return Ok(None),
         };
         let values: Vec<&str> = written.split(',').map(str::trim).collect();

@@ -12,11 +12,12 @@ const GRAPH: &str = "[run]\nduration = '4s'\n[topology]\nkind = 'graph'\n[[link]
 const LISTED: &str = "[run]\nduration = '4s'\n[topology]\nkind = 'dumbbell'\nrate = '9mbit'\nrtt = '40ms'\n\
                       [[flows]]\nname = 'long'\ncc = 'cubic'\nfile = 'flows.csv'\n";
 /// Files that commands of the page name.
-pub const FILES: [(&str, &str); 5] = [
+pub const FILES: [(&str, &str); 6] = [
     ("graph.toml", GRAPH),
     ("listed.toml", LISTED),
     ("delays.txt", "0 20ms\n2 45ms\n"),
     ("sizes.txt", "0 0\n8000 20\n60000 50\n2000000 100\n"),
+    ("train.csv", "time_s,rate_mbps\n0,10\n1,20\n2,5\n"),
     ("flows.csv", "group,start_s,stop_s,size_bytes\nlong,0,3,\nlong,1,,200000\n"),
 ];
 
@@ -266,6 +267,23 @@ fn a_report_says_what_a_path_stands_for_and_what_its_links_did() {
     let filled = "compare cubic --rate 5mbit --rtt 200ms --loss at:times=1.2s --duration 4s --seeds 1 --flows 1 --tcp linux --measure 2s..2.2s";
     let early = told(knee(here.path(), &filled.split(' ').collect::<Vec<_>>()));
     assert!(early.contains("above the capacity of the link"), "{early}");
+}
+
+#[test]
+fn several_traces_are_an_axis_and_each_has_its_mean() {
+    let here = here();
+    let schemes = |files: &str| {
+        json(&compared(&here, &["--trace", files, "--json"]))["schemes"].as_array().expect("schemes").clone()
+    };
+    let both = schemes("train.csv,modem.csv");
+    assert_eq!(both.len(), 2);
+    for (together, file) in both.iter().zip(["train.csv", "modem.csv"]) {
+        assert!(together["scheme"].as_str().is_some_and(|name| name.ends_with(file)), "{together}");
+        assert_eq!(together["utilization"], schemes(file)[0]["utilization"], "{file}");
+    }
+    assert_refuses(&compared(&here, &["--trace", "train.csv,nothing.csv"]), 2, &["nothing.csv"]);
+    std::fs::write(here.path().join("a,b.csv"), MODEM).unwrap();
+    assert!(compared(&here, &["--trace", "a,b.csv"]).status.success(), "a comma in a name");
 }
 
 #[test]
