@@ -213,14 +213,14 @@ impl PathOptions {
             let several = property.several(&option, &value)?;
             if property.is_trace() {
                 let files = several.as_ref().map_or(vec![&value[..]], |several| several.values.clone());
-                let mean = |file: &&str| {
+                let mean_of = |file: &&str| {
                     Ok(traced::played(session, Path::new(file), with_delays)?.recording.mean().to_string())
                 };
-                let means = files.iter().map(mean).collect::<Result<Vec<_>, Failure>>()?;
+                let means = files.iter().map(mean_of).collect::<Result<Vec<_>, Failure>>()?;
                 let rate = if way == Some(Way::Up) { "topology.reverse_rate" } else { "topology.rate" };
                 // Of several traces the scenario takes the mean of each.
-                let mean = if let [mean] = &means[..] { mean } else { "auto" };
-                fields.put(rate, &option, quoted(mean))?;
+                let said = if let [mean] = &means[..] { mean } else { "auto" };
+                fields.put(rate, &option, quoted(said))?;
             }
             if let Some(several) = several {
                 if let Some(whole) = &several.whole {

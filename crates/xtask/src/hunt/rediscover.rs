@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 use kneepoint::study::hunt::{Company, Elite, Gene, Hunt, PROFILES, Profile, Weakness};
+use kneepoint::units::Span;
 
 use super::search::{hunt, until};
 
@@ -65,7 +66,8 @@ const KNOWN: &[Known] = &[
         source: "CCAC, SIGCOMM 2021, `bbr_low_util`",
         // Jitter at random is no adversary; a delay in steps is.
         profile: |constant| constant.delayed(4, 10.0).with(Gene::Lasting, (500, 20_000)),
-        criterion: "use < 10 % of a constant capacity whose delay has up to four steps, CUBIC more than twice as much",
+        shows: |hunt, elite| elite.genome.duration() >= Span::from_secs(5) && used(hunt, elite) < 0.1,
+        criterion: "use < 10 % of a constant capacity in 5 s at least; the delay has up to four steps; CUBIC more than twice as much",
         ..USUAL
     },
     Known {
