@@ -197,7 +197,9 @@ mod tests {
     fn a_slow_start_after_a_timeout_doubles() {
         let mut trace = Bare::trace(SlowStart::Search, 10.0);
         trace.rtt = Span::from_millis(40);
-        (0..6).for_each(|_| drop(trace.round_trip()));
+        for _ in 0..6 {
+            trace.round_trip();
+        }
         trace.timeout();
         // Deliveries of a packet each millisecond would end the first.
         for _ in 0..400 {
