@@ -5,7 +5,7 @@
     scripts/page.py out/ratcp/report.md docs/ratcp.md "RATCP, reproduced"
 
 The first page has verdicts, causes, the claims that fail with the reason, and the pictures. `docs/ratcp-in-full.md` is the report as `knee reproduce` wrote it: all
-claims, numbers, readings and the manifest. Where a picture has no section of that report, or a section no verdict, nothing is left out silently: the script fails.
+claims, numbers, readings and the manifest. The script fails if it does not find as many failed claims as the report counts.
 """
 
 import re
@@ -68,10 +68,13 @@ def pictures(parts, whole):
 def pages(report, title, whole):
     first, parts = sections(report)
     heading, intro = first.split("\n", 1)
-    assert heading.startswith("# "), heading
     failed = failures(parts, whole)
     counted = re.search(r"(\d+) fail,", intro)
-    assert counted and int(counted[1]) == max(0, len(failed) - 2), f"{counted and counted[0]} and {len(failed) - 2} are found"
+    if not heading.startswith("# ") or not counted:
+        sys.exit("error: this is no report of `knee reproduce`")
+    found = max(0, len(failed) - 2)
+    if found != int(counted[1]):
+        sys.exit(f"error: {found} claims that fail were found, and the report has {counted[1]}")
     short = [f"# {title}", introduction(intro, whole).strip()]
     short.append(f"All claims with their numbers, the readings of what publications leave open, and the command: [the whole report]({whole}).")
     if failed:
