@@ -49,7 +49,7 @@ unpack() {
     echo "$folder"
 }
 
-# The package of an image that a package without files stands for.
+# The package of an image for which an empty package stands.
 image() {
     apt-cache depends "$1" 2> /dev/null | sed -n 's/.*Depends: \(linux-image-.*\)$/\1/p' | head -n 1
 }

@@ -5,7 +5,7 @@
 #     PART="fuzz disk" MINUTES=10 READERS="har capture" JOBS=2 scripts/torture.sh
 #     scripts/torture.sh keep       minimises what the fuzzer found and takes it into the corpus of the repository
 #
-# Inputs that reach new code stay in a folder outside the repository, from which the next run goes on.
+# Inputs that reach new code stay in a folder outside the repository, where the next run starts.
 # It ends after the first part that fails, with status 1 and what reproduces the failure.
 
 set -eu -o pipefail

@@ -18,7 +18,7 @@ struct round {
 	flag over;     /* the next sample begins another */
 };
 
-/* Takes in the sample of an acknowledgement; whether it ends the round, whose smallest sample is `least` until the next one is taken in. */
+/* Takes in the sample of an acknowledgement; returns whether it ends the round. `least` is the smallest sample of that round until the next sample. */
 INLINE flag round_over(struct round *round, const struct ack *ack)
 {
 	round->least = round->over || !round->least ? ack->rtt : LESSER(round->least, ack->rtt);

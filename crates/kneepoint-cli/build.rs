@@ -12,7 +12,7 @@ fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed=build.rs");
     for path in ["HEAD", "logs/HEAD"] {
         if let Some(path) = git(&["rev-parse", "--git-path", path]) {
-            // A path that does not exist would make every build start over.
+            // A path that does not exist would cause a full build each time.
             if Path::new(&path).exists() {
                 println!("cargo::rerun-if-changed={path}");
             }

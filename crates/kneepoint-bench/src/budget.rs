@@ -7,7 +7,7 @@
 //! limit of a run              its estimate + its part of what is not needed
 //! ```
 //!
-//! An estimate is a prediction: [`Guard`] compares what a run takes with its limit while it goes on.
+//! An estimate is a prediction: [`Guard`] compares the memory of a run with its limit while the run lasts.
 
 use std::collections::BTreeMap;
 

@@ -198,7 +198,7 @@ impl Followed {
     }
 }
 
-/// Shows the progress until Python has nothing more to say, and passes Ctrl-C on.
+/// Shows the progress until the call ends, and passes Ctrl-C on.
 fn follow(session: &Session, child: &mut Child, bar: &dyn Bar) -> Result<Followed, Failure> {
     let lines = lines(child)?;
     let (mut followed, mut stopping) = (Followed::default(), false);
@@ -209,7 +209,7 @@ fn follow(session: &Session, child: &mut Child, bar: &dyn Bar) -> Result<Followe
         }
         match lines.recv_timeout(TICK) {
             Ok(Line::Greeting { kneepoint }) => followed.version = Some(kneepoint),
-            // A stranger would do work whose results nobody takes.
+            // Another process would compute results that are never used.
             Ok(_) if !followed.knows_us() => stop(child),
             Ok(line) => {
                 if let Line::Progress { done, total, message } = &line {

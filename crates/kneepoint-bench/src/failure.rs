@@ -15,7 +15,7 @@ pub enum Failure {
     Usage(Complaint),
     /// An invalid scenario. Status 2.
     Scenario {
-        /// File it was read from.
+        /// Its source file.
         origin: String,
         /// Its text.
         text: String,

@@ -64,7 +64,7 @@ pub struct Forecast {
     shard: Option<String>,
     /// The cluster.
     on: Option<String>,
-    /// The directory in which kept runs were looked for.
+    /// The directory searched for kept runs.
     store: String,
     /// The URL that the directory mirrors; its contents were not listed.
     url: Option<String>,
@@ -105,7 +105,7 @@ impl Forecast {
                 false => left += 1,
             }
         }
-        // In an order that has nothing to do with the cases.
+        // In an order independent of the cases.
         ours.sort_by(|one, other| one.0.cmp(&other.0));
         let new: Vec<Wanted> = ours.into_iter().map(|(_, run)| run).collect();
         let on = sweep.cluster(session).map(ToString::to_string);

@@ -11,7 +11,7 @@
 //! | `DIR/.kneepoint-RANDOM.new` | the report that is being written |
 //! | `.DIR.kneepoint-RANDOM.new` | the same while it takes the place of DIR |
 //!
-//! Six drawn characters tell them from names that somebody wrote by hand.
+//! Six random characters distinguish them from names written by hand.
 
 use std::ffi::{OsStr, OsString};
 

@@ -45,7 +45,7 @@ impl Program {
         std::mem::take(&mut *lock(&self.told))
     }
 
-    /// Takes no more remarks: what follows repeats what was remarked on.
+    /// Accepts no more remarks: later ones would repeat earlier ones.
     pub fn hush(&self) {
         self.hushed.store(true, Ordering::Relaxed);
     }

@@ -83,7 +83,7 @@ pub trait Caller: Send + Sync {
     fn read(&self, most: u64) -> io::Result<Vec<u8>>;
     /// Sets the flag from now on when they ask to stop, and tells them `message` then.
     fn listen(&self, stop: &Arc<AtomicBool>, message: &'static str) -> Result<(), Failure>;
-    /// The call has noticed that it is to stop.
+    /// The call has noticed the request to stop.
     fn stopping(&self);
     /// Shows the progress of so much work.
     fn bar(&self, total: u64) -> Arc<dyn Bar>;
@@ -169,7 +169,7 @@ impl Session {
         }
     }
 
-    /// Keeps the text that was read: it can be read once, and is passed on.
+    /// Keeps the text, which can be read only once, for later readers.
     pub fn keep_input(&self, text: &str) {
         let _ = self.input.set(text.to_string());
     }

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | has its checksum, name and seed | read |
 //! | has not | set aside as `NAME.json.bad`, named, and made again |
-//! | is of another version | made again, and one line says so of all |
+//! | is of another version | made again; one line reports all of them |
 //! | is no file, or is larger than [`LARGEST`] | refused: only its owner knows its purpose |
 
 mod sealed;
@@ -177,7 +177,7 @@ fn too_large(bytes: &[u8]) -> Option<String> {
     (bytes.len() as u64 > LARGEST).then(|| format!("larger than {} MB", LARGEST >> 20))
 }
 
-/// Looks for a run. A pipe or a device is not opened, and never waited for.
+/// Looks for a run. A pipe or a device is not opened, so nothing waits for it.
 fn find(session: &Session, path: &Path, name: &str, seed: u64) -> Result<Found, Failure> {
     let read = || -> io::Result<Result<Found, Failure>> {
         let there = fs::metadata(path)?;

@@ -43,7 +43,7 @@ pub fn named(directory: &Path, names: &Drawn) -> io::Result<NamedTempFile> {
             return Ok(file);
         }
     }
-    Err(io::Error::other("somebody removes or locks every new file there"))
+    Err(io::Error::other("another process removes or locks every new file there"))
 }
 
 /// A new directory in another. It is removed when it is dropped.
@@ -62,7 +62,7 @@ pub fn sweep(directory: &Path) {
     }
 }
 
-/// A file whose lock nobody had.
+/// A file that no process had locked.
 fn locked(path: &Path) -> Option<File> {
     let is_file = fs::symlink_metadata(path).is_ok_and(|there| there.is_file());
     let file = is_file.then(|| open(path, OpenOptions::new().read(true).write(true)))?.ok()?;

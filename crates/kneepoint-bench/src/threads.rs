@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Work side by side, on as many threads as the machine gives: where a limit allows no more, those that there are do all of it, and
-//! if need be the calling thread alone.
+//! Parallel work on as many threads as the machine allows. Where a limit allows fewer, the existing threads do all of
+//! it, in the extreme the calling thread alone.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};

@@ -291,7 +291,7 @@ impl FromStr for Rate {
             .strip_suffix("bps")
             .and_then(|stem| scaled(&format!("{stem}bit"), "", &RATES, "").ok())
         {
-            // iproute2 reads `mbps` as megabytes and everybody else as megabits.
+            // iproute2 reads `mbps` as megabytes, other tools as megabits.
             Some(_) => Err(format!(
                 "`{text}` could mean bits or bytes: write `{}bit` for bits per second",
                 &per_second[..per_second.len() - 3]

@@ -45,7 +45,7 @@ pub enum Kind {
     Rules,
     /// Sets of parameters that belong to no algorithm.
     Options,
-    /// Numbers that a run is measured by.
+    /// Metrics of a run.
     Metrics,
     /// Columns of the sampled series.
     Columns,
@@ -273,7 +273,7 @@ fn described(kind: Kind, entry: &Entry) -> Item {
     Item { citation: String::new(), ..registered(kind, entry) }
 }
 
-/// Adds a sentence with what a preset stands for.
+/// Adds a sentence that lists the settings of a preset.
 fn stands_for(item: Item, meaning: &str) -> Item {
     Item { header: format!("{}\n\nStands for {meaning}.", item.summary), ..item }
 }

@@ -198,7 +198,7 @@ impl Rows {
         self.named.first().map(|(_, valid)| valid)
     }
 
-    /// What metrics of their runs can be of.
+    /// The parts of their runs that metrics can describe.
     fn parts(&self) -> Parts {
         Parts::of_cases(self.named.iter().map(|(_, valid)| valid))
     }
@@ -378,7 +378,7 @@ pub fn write_scenarios(
     })
 }
 
-/// Whether a path stays within the folder that it begins at.
+/// Whether a path stays within its starting folder.
 fn is_within(name: &str) -> bool {
     Path::new(name).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
 }

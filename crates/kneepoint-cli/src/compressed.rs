@@ -113,7 +113,7 @@ pub struct Unpacked {
     pub bytes: Vec<u8>,
     /// What is wrong with them, although they can be used.
     pub warning: Option<String>,
-    /// What nobody can tell of them.
+    /// Facts that cannot be known of them.
     pub remark: Option<String>,
 }
 
@@ -122,7 +122,7 @@ pub fn plain(name: &str) -> &str {
     FORMATS.iter().find_map(|format| name.strip_suffix(format.ending)).unwrap_or(name)
 }
 
-/// Whether `is` recognises the first bytes of a file, or of what it was compressed from.
+/// Whether `is` recognises the first bytes of a file, decompressed if need be.
 pub fn begins(path: &Path, is: impl Fn(&[u8]) -> bool) -> Result<bool, Failure> {
     let packed = |head: &[u8]| FORMATS.iter().any(|format| head.starts_with(format.magic));
     files::begins(path, |head| packed(head) || is(head))

@@ -19,7 +19,7 @@ const CARRIED: &[(&str, &str)] = &include!(concat!(env!("OUT_DIR"), "/experiment
 /// An experiment with its source text.
 #[derive(Clone)]
 pub struct Volume {
-    /// File the text was read from.
+    /// The source file of the text.
     pub origin: String,
     /// The text.
     pub text: String,

@@ -33,7 +33,7 @@ pub fn save(path: &Path, write: impl FnOnce(&mut Pending) -> Result<()>) -> Resu
     pending.commit()
 }
 
-/// The failure of the disk, where it is that which the writer passes on.
+/// The failure of the disk, if that is the error that the writer returns.
 fn failure(path: &Path, error: &ParquetError) -> Failure {
     let cause = match error {
         ParquetError::External(cause) => cause.downcast_ref::<io::Error>(),
@@ -86,7 +86,7 @@ pub fn save_tables(
 pub struct Origin<'a> {
     /// Defines its columns.
     pub output: &'a Output,
-    /// The runs that it is of.
+    /// The runs that it describes.
     pub manifest: &'a Manifest,
 }
 

@@ -49,7 +49,8 @@ pub fn of_verb<T>(
     read(&String::from_utf8_lossy(&bytes)).map(Some).map_err(|why| unreadable(&path, &why))
 }
 
-/// How the scenario of these results wants its figure drawn; by default where it says nothing, or is not read any more.
+/// How the scenario of these results wants its figure drawn; the default where it says nothing, or can no longer be
+/// read.
 pub fn figure(session: &Session, place: &Path, comparison: &Comparison) -> Result<FigureSpec, Failure> {
     let [(name, text)] = &comparison.manifest.scenario[..] else { return Ok(FigureSpec::default()) };
     let scenario = directory(place)?.join("scenarios").join(slug(name));

@@ -39,7 +39,7 @@ pub struct Workload {
     protocol: String,
 }
 
-/// What the traffic is for.
+/// The purpose of the traffic.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Kind {
     /// Long transfers; --web adds sessions with a page every 15 s

@@ -58,7 +58,7 @@ fn given<T: FromStr>(name: &str, otherwise: T) -> T {
     env::var(name).map_or(otherwise, |text| text.parse().ok().expect("a number"))
 }
 
-/// A line of the table in docs/kernel.md, where it is asked for.
+/// A line of the table in docs/kernel.md, if requested.
 fn record(tried: &str, times: usize, began: Instant, seen: &str) {
     let Ok(file) = env::var("KNEE_TABLE") else { return };
     let day = Command::new("date").args(["+%F"]).output().expect("a date").stdout;
@@ -115,7 +115,7 @@ fn kill_now(mut child: Child) {
     child.wait().expect("it ends");
 }
 
-/// A controller of this name was loaded by somebody else.
+/// A controller of this name was loaded by another program.
 fn taken(name: &str) -> bool {
     registered(name) || pinned(name)
 }
@@ -210,7 +210,7 @@ fn an_emulation_killed_at_any_moment_leaves_nothing() {
     assert!(busy > 0, "none was killed at work");
 }
 
-/// In a namespace of its own, whose devices nobody else changes.
+/// In its own namespace, whose devices no other process changes.
 fn inside(work: impl FnOnce() + Send + 'static) {
     let done = Namespace::new().unwrap().run(move || {
         work();
@@ -219,7 +219,7 @@ fn inside(work: impl FnOnce() + Send + 'static) {
     done.unwrap();
 }
 
-/// Runs it as a user without rights; what it printed, and what it complained of.
+/// Runs it as a user without rights; returns its output and its errors.
 fn as_user(words: &[&str]) -> [String; 2] {
     let mut command = Command::new("setpriv");
     command.args(["--reuid", "65534", "--regid", "65534", "--clear-groups", env!("CARGO_BIN_EXE_knee")]);
@@ -309,7 +309,7 @@ fn whatever_is_killed_leaves_nothing() {
     inside(move || cycle(cycles, &PROGRAMS, taken));
 }
 
-/// Tries all this so often, each time with another controller; `passes` tells which controllers are passed over.
+/// Tries all this so often, each time with another controller; `passes` says which controllers to skip.
 fn cycle(cycles: usize, trials: &[Trial], passes: fn(&str) -> bool) {
     let (began, mut told) = (Instant::now(), Instant::now());
     let mut times = vec![0; trials.len()];
@@ -332,9 +332,9 @@ fn cycle(cycles: usize, trials: &[Trial], passes: fn(&str) -> bool) {
             say(&format!("cycle {} of {cycles}, {} s to go", cycle + 1, left.as_secs()));
         }
     }
-    assert!(passed_over < cycles, "somebody else has loaded every controller");
+    assert!(passed_over < cycles, "another program has loaded every controller");
     if passed_over > 0 {
-        say(&format!("{passed_over} cycles passed over: somebody else had loaded the controller"));
+        say(&format!("{passed_over} cycles skipped: another program had loaded the controller"));
     }
     for ((what, ..), done) in trials.iter().zip(times) {
         say(&format!("{done} {what}: nothing was left"));
@@ -377,7 +377,7 @@ fn complaints(since: usize) -> (usize, Vec<String>) {
 fn every_one_of_many_flows_gets_data_and_reports() {
     let _turn = turn();
     if !able() || taken("pert") {
-        say("SKIPPED: many flows, where the machine cannot or somebody else has loaded `pert`");
+        say("SKIPPED: many flows, where the machine cannot or another program has loaded `pert`");
         return;
     }
     let count = given("KNEE_FLOWS", 60);

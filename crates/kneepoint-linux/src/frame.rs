@@ -74,7 +74,7 @@ pub fn finish_checksum(frame: &mut [u8]) {
 /// One direction of a conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Tuple {
-    /// Where the frame comes from.
+    /// The origin of the frame.
     pub from: IpAddr,
     /// Where it goes.
     pub to: IpAddr,

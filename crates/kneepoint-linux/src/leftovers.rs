@@ -59,7 +59,8 @@ fn devices() -> Vec<String> {
 }
 
 fn remove_device(name: &str) -> Outcome {
-    // The kernel tells who has a TUN or TAP device: nobody else gets it. Kept until it is removed, so that nobody takes it meanwhile.
+    // The kernel reports the owner of a TUN or TAP device: no other process can open it. Held until it is removed, so
+    // that no process takes it meanwhile.
     let kinds = [libc::IFF_TUN, libc::IFF_TAP].map(|kind| tun::attach(name, kind | libc::IFF_NO_PI));
     if kinds.iter().any(is_busy) {
         return Outcome::Held(holder(|process| has_device(process, name)));

@@ -205,7 +205,7 @@ pub fn experiment<O: Observer + Send>(
         io::Result::Ok((carried?, playbacks?))
     })?;
     if asked() {
-        // Hosts would go on until the end of the run, for nobody.
+        // Hosts would continue to the end of the run without use.
         return Err(io::ErrorKind::Interrupted.into());
     }
     let served = together(servers)?;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Privileges: what a machine must allow, whom programs run as, and how privileges are given up.
+//! Privileges: the rights that are needed, the users that programs run as, and how privileges are given up.
 //!
 //! The kernel keeps rights for each thread, and a thread or process begins with those of its maker. So they are given up by system calls that
 //! concern the calling thread alone, in every thread that outlives the set-up, and [`Rights::keep`] of the last one sees that none has any.
@@ -42,7 +42,7 @@ impl User {
         }
     }
 
-    /// A user whom the machine does not know is in no group: one of the same number may be any.
+    /// A user unknown to the machine is in no group: a group of the same number may be any group.
     fn numbered(uid: Uid) -> User {
         User { uid, gid: NO_GROUP, groups: Vec::new() }
     }
@@ -63,7 +63,7 @@ impl User {
     }
 }
 
-/// What a thread or a program may go on with.
+/// The rights that a thread or a program keeps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rights {
     /// Everything that the process has.
@@ -86,7 +86,7 @@ impl Rights {
         let user = User::named(name)?;
         match user.uid {
             uid if !is_root() && uid == geteuid() => Ok(Rights::Of(None)),
-            _ if !is_root() => Err("only root can run a program as somebody else: run it with sudo".into()),
+            _ if !is_root() => Err("only root can run a program as another user: run it with sudo".into()),
             uid if uid.is_root() => Ok(Rights::All),
             _ => Ok(Rights::Of(Some(user))),
         }

@@ -5,9 +5,9 @@
 //! near: the clock is read ─ datagram ─ link ─ datagram ─ far: the kernel's time of arrival (SO_TIMESTAMPNS)
 //! ```
 //!
-//! Single packets, each alone on the link, tell the one-way delay: far apart, so that whatever has nothing to do sleeps in between, and in a
-//! stream; trains of packets tell the rate, from the first arrival of a train to
-//! its last. Both times are of one clock of one machine. The kernel stamps a datagram when the emulator writes it, so the
+//! Single packets, each alone on the link, measure the one-way delay: far apart, so that idle threads sleep in between,
+//! and in a stream. Trains of packets measure the rate, from the first arrival of a train to its last. Both times are
+//! of one clock of one machine. The kernel stamps a datagram when the emulator writes it, so the
 //! receiver may wake up when it likes; what the near host needs from its clock to the emulator's reading counts as the link's.
 
 use std::io;

@@ -63,7 +63,7 @@ impl Wire {
         if socket < 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: the descriptor is new and nobody else's.
+        // SAFETY: the descriptor is new and has no other owner.
         let socket = unsafe { OwnedFd::from_raw_fd(socket) };
         if index == 0 {
             return Err(io::Error::new(ErrorKind::NotFound, format!("no device is called `{name}`")));

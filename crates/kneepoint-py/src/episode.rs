@@ -164,7 +164,7 @@ impl Object for Agent {
             under.on_resume(now, idle);
         }
     }
-    /// What the controller beneath asks for.
+    /// The request of the wrapped controller.
     fn yields(&mut self) -> bool {
         self.under.as_mut().is_some_and(Any::yields)
     }

@@ -270,7 +270,7 @@ impl Host {
         self.tell(Signal::Resize(Resize { now: self.now, window, threshold, cause: Cause::Undo }));
     }
 
-    /// Packets have another size from now on.
+    /// The packet size changes.
     pub fn on_mtu(&mut self, mtu: u64) {
         self.mtu = mtu.max(1);
     }

@@ -144,7 +144,7 @@ struct Slow(mpsc::Sender<()>);
 
 impl std::io::Write for Slow {
     fn write(&mut self, part: &[u8]) -> std::io::Result<usize> {
-        // Nobody may be listening any more.
+        // The receiver may have been dropped.
         let _ = self.0.send(());
         thread::sleep(Duration::from_millis(50));
         Ok(part.len())

@@ -220,7 +220,7 @@ impl Packet {
         self
     }
 
-    /// The room that its receiver has, in packets beyond those it acknowledges; 16,777,215 stand for any more.
+    /// The receiver's window, in packets beyond the acknowledged ones; 16,777,215 also stands for larger windows.
     #[inline]
     pub fn receive_window(&self) -> Option<u32> {
         let packets = (self.words[2] >> 40) as u32;

@@ -55,7 +55,7 @@ pub struct Case {
     pub groups: Vec<String>,
 }
 
-/// What a valid scenario amounts to.
+/// The size of a valid scenario.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Checked {
     /// Its name.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The sources of the core as a build script sees them: code without comments and tests, and who refers to whom.
+//! The sources of the core as a build script sees them: code without comments and tests, and the references between
+//! files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -62,7 +63,7 @@ pub fn module(path: &str) -> Vec<&str> {
     stem.strip_suffix("/mod").unwrap_or(stem).split('/').collect()
 }
 
-/// The files that the code of `path` refers to.
+/// The files to which the code of `path` refers.
 pub fn referred(sources: &Sources, path: &str) -> BTreeSet<String> {
     let own = module(path);
     let mut files = BTreeSet::new();

@@ -51,7 +51,7 @@ fn idle(valid: &Valid) -> usize {
     NOW.load(Ordering::Relaxed) - before
 }
 
-/// One test, for the counters are everybody's.
+/// One test, because the counters are global.
 #[test]
 fn a_flow_costs_a_kilobyte_or_two_and_a_run_no_more_the_longer_it_lasts() {
     let both = size_of::<Sender>() + size_of::<Receiver>();
@@ -84,7 +84,7 @@ fn a_flow_costs_a_kilobyte_or_two_and_a_run_no_more_the_longer_it_lasts() {
     growth(&valid, packets.watch(1));
 }
 
-/// A run that is warm needs no more memory the longer it lasts, with any observer.
+/// Once warm, a run needs constant memory, with any observer.
 fn growth(valid: &Valid, watch: impl Observer) {
     let mut simulation = Simulation::new(valid, 1, watch);
     simulation.advance(at(15.0));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Every reader of what comes from outside, as a function of bytes. Whatever the bytes are, a reader answers: it does not panic, and it
-//! takes no more memory than its line of the table allows.
+//! Every reader of what comes from outside, as a function of bytes. A reader returns for any bytes: it does not panic,
+//! and takes at most the memory that its line of the table allows.
 //!
 //! ```text
 //! corpus/NAME/         inputs that a reader has to survive: kept seeds, and all that once broke it
@@ -9,8 +9,8 @@
 //!   └ src/main.rs            libFuzzer goes on from there: `make torture`
 //! ```
 //!
-//! Not here, because nobody else writes it: records below `validation/`, what `/proc` says, and the answers of programs that are started
-//! (python3, iperf3, curl, mpv, tc).
+//! Not here, because their origin is trusted: records below `validation/`, files of `/proc`, and the output of programs
+//! that `knee` starts (python3, iperf3, curl, mpv, tc).
 
 #[cfg(target_os = "linux")]
 mod behind;

@@ -12,8 +12,9 @@
 //! `W`, `Wn` packets. The term 1/W is one packet a round trip, which makes W of flows that share a router alike: n of them
 //! hold a fraction of 1/2 (1 - 1/W) accelerated, so those with the lesser W gain.
 //!
-//! Readings: an acknowledgement of several packets counts for each of them; nothing accelerates while losses are
-//! repaired or the sender has nothing to send, and brakes count always. A timeout leaves W alone, and starts Wn over from one packet.
+//! Readings: an acknowledgement of several packets counts for each of them; nothing accelerates during recovery or
+//! while the sender has nothing to send; brakes always count. A timeout leaves W alone, and starts Wn over from one
+//! packet.
 //!
 //! Departures: a packet that arrives with a CE mark is a brake, and any other accelerates; the paper's codepoints are ECT(1) and ECT(0).
 //! So any queue that marks is a brake, and Wn answers no marks. Wn is Reno's, CUBIC's in the paper. Where no router of

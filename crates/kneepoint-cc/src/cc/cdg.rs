@@ -19,7 +19,7 @@
 //! The shadow is forgotten where the queue empties (mean gmin >= 0 > mean gmax).
 //!
 //! Readings:
-//! * The round in which a backoff is answered has no gradient. Nor has the one in which a loss is (Linux).
+//! * The round in which a backoff is answered has no gradient. A round with a loss has none either (Linux).
 //! * Sums of gradients within 32 µs are no rise or fall (Linux; the authors' clock ticks once a millisecond).
 //! * A loss never widens the window: the shadow is at most the window (Linux; the authors restore all of it).
 //! * On hosts of Linux as `tcp_cdg` of Linux 6.12 (`cdg/linux.rs`): β = 0.7071, every loss halves or leaves the shadow
@@ -45,7 +45,7 @@ crate::settings! {
     pub struct Params {
         /// G: the mean gradient at which a backoff has probability 1 - 1/e.
         scale: Span = Span::from_millis(3), Span::from_micros(1)..=Span::from_secs(10);
-        /// a: how many gradients the mean is of.
+        /// a: the number of gradients in the mean.
         memory: u32 = 8, 1..=256;
         /// The fraction of the window that a backoff takes off; `auto` is 0.3, or 0.2929 on hosts of Linux.
         decrease: Or<f64, Auto> = Or::WORD, Or::is(0.01)..=Or::is(0.99);

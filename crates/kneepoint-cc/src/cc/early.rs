@@ -26,7 +26,7 @@ crate::settings! {
     pub struct Params {
         /// Wait between early responses until a packet that was sent after the last is acknowledged.
         once_per_round_trip: bool = true;
-        /// Count a loss, and the end of its repair, as a response that the next must wait for.
+        /// Count a loss, and the end of its repair, as a response that delays the next one.
         loss_counts: bool = true;
     }
 }
@@ -42,7 +42,7 @@ pub struct Cut {
     pub grows: bool,
 }
 
-/// What a response acts on and what it leaves, apart from the state that every acknowledgement looks at.
+/// Inputs and results of a response, kept apart from the state that every acknowledgement reads.
 #[derive(Clone, Debug)]
 struct Reach {
     /// The receiver's room, in packets.

@@ -19,7 +19,7 @@ pub struct Greatest {
 }
 
 impl Greatest {
-    /// The greatest value seen within the window, before it slid on.
+    /// The greatest value within the window, before the window moved.
     pub fn get(&self) -> Option<f64> {
         self.best.map(|best| best[0].value)
     }

@@ -60,7 +60,7 @@ const RENO_DECREASE: f64 = 0.5;
 pub struct HsTcp {
     params: Params,
     window: Window,
-    /// The whole number of packets that `increase` belongs to.
+    /// The window in whole packets for which `increase` was computed.
     whole: u64,
     increase: f64,
     /// On hosts of Linux.

@@ -23,7 +23,7 @@
 //! packet adds no more than one packet.
 //!
 //! On hosts of Linux as `tcp_htcp` of Linux 6.12 (`htcp/linux.rs`), in whole numbers: growth is at most half as fast on short paths, since
-//! `f` is rounded down after scaling; RTTmin / RTTmax counts only from the second loss without a change of throughput on.
+//! `f` is rounded down after scaling; RTTmin / RTTmax counts only after two losses without a change of throughput.
 
 use alloc::{boxed::Box, vec::Vec};
 

@@ -79,7 +79,7 @@ impl Start {
     }
 }
 
-/// The explicit feedback that a sender's packets ask the network for.
+/// The explicit feedback that a sender requests from the network.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Wanted {
     /// None: whatever the network knows, the controller is not told.

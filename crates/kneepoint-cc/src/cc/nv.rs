@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! TCP-NV: as Reno, unless packets wait: it compares its window with what the rate and the least delay call for.
+//! TCP-NV: as Reno, unless packets wait: it compares its window with the product of the rate and the least delay.
 //!
 //! L. Brakmo, "TCP-NV: An Update to TCP-Vegas", 2010, as `tcp_nv` of Linux 6.12 has it.
 //!

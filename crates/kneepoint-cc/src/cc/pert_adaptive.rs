@@ -22,7 +22,7 @@
 //!
 //! Observable state: `mode` (0 high-speed, 1 safe, 2 compete), `alpha_packets` α, `target_alpha_packets` the growth that Figure 2 has at this delay,
 //! `loss_rate` p and `early_response_rate` p' per packet, `queueing_delay_ms` q, `max_queueing_delay_ms` qm, `beta`, `probability` of an early
-//! response now, `early_responses` and `probes` so far, and the delays that q is made of.
+//! response now, `early_responses` and `probes` so far, and the delays that make up q.
 //!
 //! Readings, each a parameter where an experiment could want the other:
 //! * Sizes of steps and the first α are not in the thesis. Steps of 0.5, 0.1 and 0.9 are from a port of the authors' code to ns-3, α = 1 is the

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! RATCP/REM: RATCP that reads the price of its path off the fraction of marked packets, and takes the rate it is worth.
 //!
-//! A. Karnik, A. Kumar, "Performance of TCP Congestion Control With Explicit Rate Feedback", IEEE/ACM ToN 13(1) 2005, §VI, proposes it in words; nobody evaluated it. S. Athuraliya, V. H. Li, S. H. Low, Q. Yin, "REM: Active Queue Management", IEEE Network 15(3) 2001 (marking); S. H. Low, D. E. Lapsley, "Optimization Flow Control, I", IEEE/ACM ToN 7(6) 1999 (rates and prices).
+//! A. Karnik, A. Kumar, "Performance of TCP Congestion Control With Explicit Rate Feedback", IEEE/ACM ToN 13(1) 2005,
+//! §VI, proposes it in words, without an evaluation. S. Athuraliya, V. H. Li, S. H. Low, Q. Yin, "REM: Active Queue
+//! Management", IEEE Network 15(3) 2001 (marking); S. H. Low, D. E. Lapsley, "Optimization Flow Control, I", IEEE/ACM
+//! ToN 7(6) 1999 (rates and prices).
 //!
 //! ```text
 //! m <- m + (marked / arrived - m) arrived / min(packets so far, N)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The window rules of a sender that knows its rate, wherever it has it from.
+//! The window rules of a sender that knows its rate, whatever its source.
 //!
 //! A. Karnik, A. Kumar, "Performance of TCP Congestion Control With Explicit Rate Feedback", IEEE/ACM ToN 13(1) 2005, §II.
 //! Equations and readings are in `ratcp`.

@@ -52,7 +52,7 @@ pub struct Loss {
     pub next: u64,
 }
 
-/// The retransmission timer expired: nothing is known to be in flight any more.
+/// The retransmission timer expired: nothing counts as in flight from here.
 ///
 /// Tahoe's fast retransmit, which also starts over from one packet, sends this signal after [`Loss`].
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Written forms of several settings: a word in the place of a value, a list, a value from an instant on.
+//! Written forms that several settings share: a word instead of a value, a list, a value that applies from an instant.
 
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;

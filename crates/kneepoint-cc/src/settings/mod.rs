@@ -83,7 +83,7 @@ pub trait Setting: Sized + Clone + PartialOrd + fmt::Display {
     const KIND: &'static str;
     /// The names allowed, where the type is a choice.
     const CHOICES: &'static [(&'static str, &'static str)] = &[];
-    /// The JSON Schema types this is written in.
+    /// The types of this value in JSON Schema.
     const JSON: &'static [&'static str];
     /// The JSON Schema types of a list of these: its elements' and the list's.
     const LISTED: &'static [&'static str] = &["string", "array"];

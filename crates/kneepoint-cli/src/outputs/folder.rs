@@ -52,7 +52,7 @@ pub enum Denied {
 }
 
 impl Folder {
-    /// A requested directory: one with files of somebody else's alone is refused.
+    /// A requested directory: one that holds only files of other origin is refused.
     pub fn given(session: &Session, path: PathBuf) -> Result<Folder, Failure> {
         loop {
             let made = path.symlink_metadata().is_err();
@@ -165,7 +165,7 @@ impl Folder {
         Ok(shown)
     }
 
-    /// Exchanges the whole directory, unless it cannot be renamed, or somebody stands in it.
+    /// Exchanges the whole directory, unless it cannot be renamed, or is the working directory of a process.
     fn exchange(&mut self, session: &Session, files: &Paths, ours: &Paths) -> io::Result<bool> {
         let (Some(parent), Some(name)) = (self.real.parent(), self.real.file_name()) else {
             return Ok(false);
@@ -253,7 +253,7 @@ fn has_anything(path: &Path) -> bool {
     path.read_dir().is_ok_and(|mut inside| inside.next().is_some())
 }
 
-/// Whether a directory has nothing but what is the writer's own.
+/// Whether a directory has only files of the writer.
 fn is_hollow(path: &Path) -> bool {
     path.read_dir().is_ok_and(|inside| inside.flatten().all(|entry| ours::is_own(&entry.file_name())))
 }
@@ -296,7 +296,7 @@ fn sweep_inside(path: &Path) {
     }
 }
 
-/// Removes what killed processes of ours did not finish beside a directory: what nobody has locked.
+/// Removes the unfinished, unlocked files that killed processes left next to a directory.
 fn sweep_beside(session: &Session, path: &Path) {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return };
     let names = ours::beside(name);

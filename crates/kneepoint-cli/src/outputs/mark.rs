@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The mark of a directory with a report, `.kneepoint`: which files are the report's, so that the next report replaces these and no
-//! others. It is locked while somebody writes there.
+//! others. It is locked while a process writes there.
 //!
 //! A mark is replaced as a whole, never written to. The holder of a lock therefore checks that it is still the mark.
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The files below a directory: those of a report, and those of somebody else. Symbolic links are never followed.
+//! The files below a directory: files of a report, and other files. Symbolic links are never followed.
 
 use std::collections::BTreeSet;
 use std::ffi::{CString, OsStr};
@@ -37,7 +37,7 @@ pub fn files(root: &Path) -> io::Result<Paths> {
 /// What a directory has besides the files of a report.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Besides {
-    /// Files and directories of somebody else.
+    /// Files and directories of other origin.
     pub foreign: Vec<PathBuf>,
     /// What has taken the place of a file or a directory of the report, such as a symbolic link.
     pub replaced: Vec<PathBuf>,

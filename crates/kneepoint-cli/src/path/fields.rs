@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Fields of a scenario that options set, as lines that `--set` would have, each with the option that it comes from.
+//! Fields of a scenario that options set, in the form of `--set`, each with its option.
 
 use super::property::named;
 use super::table::quoted;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The letters of pictures: those inside the program, the same on every machine, unless a family of the machine is asked for.
+//! Fonts of pictures: the built-in one, the same on every machine, unless the user names an installed family.
 
 use std::sync::Arc;
 

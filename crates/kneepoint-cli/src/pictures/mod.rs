@@ -39,7 +39,7 @@ pub enum Format {
     Pdf,
 }
 
-/// A picture that is higher than its size asks for.
+/// A picture that is higher than the requested size.
 pub struct Grown {
     /// Its name.
     pub name: String,
@@ -69,7 +69,7 @@ pub struct Printer {
 }
 
 impl ChartOptions {
-    /// The same with formats that a verb writes where none are asked for.
+    /// The same with the default formats of a verb.
     pub fn or(&self, usual: &[Format]) -> ChartOptions {
         let charts = if self.charts.is_empty() { usual } else { &self.charts };
         ChartOptions { charts: charts.to_vec(), ..self.clone() }
@@ -86,8 +86,8 @@ impl ChartOptions {
 }
 
 impl Printer {
-    /// Writes a picture as NAME.svg in a folder, and in the other formats beside it. Says how high it is where that is more than its
-    /// size asks for.
+    /// Writes a picture as NAME.svg in a folder, and in the other formats beside it. States the height where it exceeds
+    /// the requested one.
     pub fn write(&self, picture: &Picture, folder: &Path) -> Result<Option<Grown>, Failure> {
         let svg = picture.drawing.file(&self.look);
         let place = |extension: &str| folder.join(format!("{}.{extension}", picture.name));

@@ -8,7 +8,7 @@
 const LEAST: usize = 24;
 /// Columns by which the rest of an equation stands behind its beginning.
 const INDENT: usize = 4;
-/// What a line may begin with.
+/// Possible beginnings of a line.
 const OPERATORS: [&str; 17] =
     ["+", "-", "−", "·", "×", "/", "=", "<", ">", "≤", "≥", "≈", "<=", ">=", "<-", "if", "else"];
 

@@ -182,7 +182,7 @@ fn claims(arguments: &Arguments) -> Fields {
     fields
 }
 
-/// The option that sets what pairs vary in.
+/// The option that sets the factor of the pairs.
 fn varying(fields: &Fields) -> String {
     let varied = |field: &str| ["topology.buffer", "run.seed", "run.seeds"].contains(&field);
     fields.swept_by().or_else(|| fields.option_of(varied)).unwrap_or_else(|| "--set".to_string())

@@ -64,7 +64,7 @@ fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Fa
     Ok(())
 }
 
-/// Refuses to write the report in the place of results that it is about.
+/// Refuses to write the report over the results that it reads.
 fn is_apart(arguments: &Arguments) -> Result<(), Failure> {
     let Some(out) = &arguments.out else { return Ok(()) };
     for place in [&arguments.first, &arguments.second] {

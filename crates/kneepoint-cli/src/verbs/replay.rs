@@ -63,7 +63,7 @@ pub struct Arguments {
     seed: Option<u64>,
 }
 
-/// Who has the hosts of a recorded run.
+/// Where the hosts of a recorded run were.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum Host {
     /// TCP of the simulator

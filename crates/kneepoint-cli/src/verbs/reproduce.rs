@@ -253,7 +253,7 @@ fn texts(volume: &Volume) -> impl Iterator<Item = (String, String)> {
     [(volume.experiment.id.clone(), volume.text.clone())].into_iter().chain(shared)
 }
 
-/// Every seed that some experiment ran with.
+/// Every seed of any experiment.
 fn seeds(outcomes: &[Reproduction]) -> Vec<u64> {
     let of = |outcome: &Reproduction| [&outcome.experiment.seeds[..], &outcome.experiment.more].concat();
     let seeds = outcomes.iter().flat_map(of);

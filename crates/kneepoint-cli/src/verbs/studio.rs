@@ -91,7 +91,7 @@ impl Page {
 
     /// With a scenario in it.
     fn with(&self, text: &str) -> String {
-        // No character of a text ends the element that it is in.
+        // No character of a text ends its element.
         let quoted = Value::from(text).to_string().replace('<', "\\u003c");
         format!("{}<script type=\"application/json\" id=\"own\">{quoted}</script>{}", self.0, self.1)
     }

@@ -50,7 +50,8 @@ pub fn documents(page: &str) -> Vec<(String, String)> {
     texts.split("cat > ").skip(1).filter_map(document).collect()
 }
 
-/// Runs lines of a shell, in which `knee` is the program under test. `sudo` is left out: the test has its rights or has not.
+/// Runs lines of a shell, in which `knee` is the program under test. `sudo` is left out: the test has the rights
+/// already or is skipped.
 fn shell(here: &Path, lines: &str) -> Output {
     let binary = Path::new(env!("CARGO_BIN_EXE_knee")).parent().expect("a folder").display().to_string();
     let path = format!("{binary}:{}", std::env::var("PATH").unwrap_or_default());

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::{assert_refuses, json, knee, names, stderr, stdout};
 
-/// A source of one-byte packets that a path of 1000 s holds 10¹² of.
+/// A source of one-byte packets, of which 10¹² fit on a path of 1000 s.
 const BOMB: &str = "[run]\nduration = \"10s\"\nseeds = 1\n[topology]\nkind = \"dumbbell\"\nrate = \"1000gbit\"\nrtt = \"1000s\"\n\
                     buffer = \"1000pkt\"\n[[cbr]]\nrate = \"1000gbit\"\nsize = \"1b\"\n";
 

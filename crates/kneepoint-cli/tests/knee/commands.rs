@@ -66,7 +66,7 @@ fn of_line(line: &str) -> Vec<Vec<String>> {
 
 /// The commands of a page: in blocks of code, and in running text between backticks.
 fn of_page(path: &Path) -> Vec<Found> {
-    // A line that ends with a backslash goes on.
+    // A line that ends with a backslash continues in the next.
     let text = fs::read_to_string(path).expect("a page").replace("\\\n", " ");
     let mut code = false;
     let mut found = Vec::new();

@@ -26,7 +26,7 @@ const SHARED: &str = "[run]\nduration = '12s'\nmeasure = '2s..12s'\n[topology]\n
 const MOVING: &str = "[run]\nduration = '4s'\n[topology]\nkind = 'dumbbell'\nrate = '5mbit'\nrtt = '20ms'\n\
     delay_steps = ['2s: 50ms']\n[capacity]\nkind = 'steps'\nrates = ['0s: 5mbit', '2s: 2mbit']\n[[flows]]\ncc = 'cubic'\n";
 
-/// A factor, which every table has a column of.
+/// A factor, which is a column of every table.
 const SWEPT: &str = "[sweep]\n'topology.buffer' = ['20pkt']\n";
 
 const TOY: &str = "[experiment]\nid = 'toy-small'\ntitle = 'A small link'\nsource = 'Nobody, nowhere'\n\
@@ -356,7 +356,8 @@ fn check_has_one_shape_for_one_file_and_for_several() {
     assert_eq!((one["files"].as_array().unwrap().len(), two["files"].as_array().unwrap().len()), (1, 2));
 }
 
-/// The runs of kernels that are kept in the repository. What `knee kernel` prints is compared by nobody: it changes the machine.
+/// The runs of kernels that are kept in the repository. The output of `knee kernel` is not compared, because the verb
+/// changes the machine.
 #[test]
 fn kept_reports_of_kernels_have_no_key_without_a_definition() {
     let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../validation/live");

@@ -88,7 +88,7 @@ fn packets_that_cross_the_link_are_measured_captured_and_reported() {
         return;
     }
     let here = tempfile::tempdir().unwrap();
-    // Bash alone sends datagrams, one of 100 bytes every 20 ms or so; nobody answers but the kernel, that the port is closed.
+    // Bash alone sends datagrams, one of 100 bytes every 20 ms or so; only the kernel answers, that the port is closed.
     let send = "for i in $(seq 20); do printf '%0100d' 0 > /dev/udp/$KNEE_PEER/9; sleep 0.02; done; true";
     let options =
         ["--rate", "1mbit", "--delay", "5ms", "--queue", "codel", "--out", "out", "--pcap", "p.pcapng"];
@@ -202,7 +202,8 @@ fn background(namespace: Option<&str>, arguments: &[&str]) -> std::process::Chil
     child
 }
 
-/// Asserts that round trips had the 40 ms of the path, and that one of them had not much more: a busy machine delays some.
+/// Asserts that round trips took the 40 ms of the path, and that at least one took little more: a busy machine delays
+/// some.
 fn assert_forty(trips: &[f64]) {
     let least = trips.iter().copied().fold(f64::INFINITY, f64::min);
     assert!((40.0..90.0).contains(&least), "{trips:?}");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Names that somebody chose to do harm: in no format do they act.
+//! Malicious names: they have no effect in any format.
 
 use super::*;
 

@@ -9,7 +9,7 @@ use super::{names, stderr};
 
 const STUDY: [&str; 8] = ["compare", "reno", "--rate", "5mbit", "--duration", "5s", "--seeds", "2"];
 
-/// Runs a study in a shell after this line, as a user whom limits concern; root's are lifted.
+/// Runs a study in a shell after this line, as a user to whom limits apply; root is exempt.
 fn limited(here: &Path, line: &str) -> Output {
     std::fs::set_permissions(here, std::fs::Permissions::from_mode(0o777)).unwrap();
     let mut command = match rustix::process::geteuid().is_root() {

@@ -194,7 +194,7 @@ fn without_root_a_refusal_says_what_to_do() {
     }
     for (words, said) in [
         (&["emulate", "--", "true"][..], "only root can put a link between a program and this machine"),
-        (&["emulate", "--user", "root", "--", "true"], "only root can run a program as somebody else"),
+        (&["emulate", "--user", "root", "--", "true"], "only root can run a program as another user"),
         (&["live", "live.controllers", "--cc-map", "pert=reno"], "only root can make hosts with a link"),
         (&["doctor", "--clean"], "only root sees and removes what knee may have left"),
     ] {

@@ -92,9 +92,9 @@ impl<C: Capture> Capture for Option<C> {
 /// What the thread saw.
 #[derive(Clone, Debug, Default)]
 pub struct Carried {
-    /// How late frames were handed over.
+    /// Lateness of delivered frames.
     pub lateness: Lateness,
-    /// Frames that a host's device had no room for.
+    /// Frames dropped at a host's full device.
     pub refused: u64,
     /// How long the near and the far host took to receive their frames. The kernel does that while the frame is written: TCP takes
     /// it in, the congestion control receives it, and the segments that it permits are sent as far as the device.

@@ -40,7 +40,7 @@ use crate::tap::Tap;
 /// One of the two hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// Where data of the listed flows comes from.
+    /// The source of the data of the listed flows.
     Near,
     /// Where it goes.
     Far,
@@ -56,7 +56,7 @@ impl Side {
     }
 }
 
-/// What a frame begins with.
+/// The first bytes of a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Layer {
     /// An IP header.

@@ -146,7 +146,7 @@ fn register(name: &str, object: &mut Object, links: bool) -> Result<(), Error> {
     let mut map =
         map.ok_or_else(|| Error::new(format!("`{name}` is no congestion control"), "build knee again"))?;
     if !links {
-        // Before it is registered: a process that ends in between leaves a name to remove it by.
+        // Before it is registered, so that a process that ends in between leaves a name for its removal.
         map.pin(folder.join(CONTROL)).during("pin a congestion control")?;
     }
     let mut link = map.attach_struct_ops().during(format!("register the congestion control `{name}`"))?;
@@ -180,7 +180,7 @@ pub fn unload(name: &str) -> Result<Unloaded, Error> {
     Ok(Unloaded { sockets, default })
 }
 
-/// Removes the registration and the pins of a controller, whatever state they are in.
+/// Removes the registration and the pins of a controller, in any state.
 fn remove(name: &str) -> Result<(), Error> {
     let folder = pins::folder(name);
     if folder.join(LINK).exists() {
@@ -240,7 +240,7 @@ pub fn list() -> Vec<Listed> {
     let listed = |controller: &Controller| {
         let found = pinned(controller.name).then(|| objects::loaded(controller.name)).flatten();
         let settings = found.map(|(data, programs)| values(controller, &data, &programs));
-        // The kernel tells everybody the names, and not who loaded them.
+        // The kernel shows the names to every user, but not the owner of a program.
         let loaded = settings.is_some() || !pins::visible() && registered(controller.name);
         Listed { controller: *controller, loaded, settings }
     };

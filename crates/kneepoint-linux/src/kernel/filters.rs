@@ -200,7 +200,7 @@ impl<'d> Here<'d> {
         program.pin(folder.join(PROGRAM)).during("pin a program")?;
         let mut hook = self.hook(&program);
         if !self.queues(&[])?.contains(HOLDER) {
-            // Before it is made: a process that ends in between leaves a name to remove it by.
+            // Before it is made, so that a process that ends in between leaves a name for its removal.
             pins::make(&self.folder(HOLDER))?;
             heard(format!("prepare `{}` for filters", self.device.name), || hook.create().map(|_| ()))?;
         }

@@ -94,7 +94,7 @@ pub fn require() -> Result<(), Error> {
         true => own(),
         false => Err(Error::new(
             "only root sees and changes what knee has loaded into the kernel",
-            "run it with sudo; `knee kernel list` shows to everybody which names the kernel knows",
+            "run it with sudo; `knee kernel list` shows the names that the kernel knows, without root",
         )),
     }
 }
@@ -106,7 +106,7 @@ pub fn lock() -> Result<Turn, Error> {
     Ok(turn)
 }
 
-/// Refuses a folder that somebody else made: everybody may, in the BPF file system, also as a link to another one.
+/// Refuses a folder that another user made: in the BPF file system every user may make one, also as a link to another.
 fn own() -> Result<(), Error> {
     match fs::symlink_metadata(root()) {
         Ok(_) => turn::is_own(&root()),

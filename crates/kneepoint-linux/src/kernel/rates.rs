@@ -55,7 +55,7 @@ pub fn rates() -> Result<Vec<(IpAddr, Rate)>, Error> {
     Ok(found)
 }
 
-/// Tells senders to a host nothing any more, or no sender; how many rates there were.
+/// Removes the rates of senders to a host, or of all senders; returns the number of rates.
 pub fn clear_rates(destination: Option<IpAddr>) -> Result<usize, Error> {
     let map = map()?;
     let keys = destination.map_or_else(|| map.keys().collect::<Vec<_>>(), |one| vec![key(one).to_vec()]);

@@ -142,7 +142,7 @@ impl Reader {
         });
         added.during("read the records")?;
         let ring = builder.build().during("read the records")?;
-        // Older records wait from a time when nobody read.
+        // Older records remain from a time without a reader.
         ring.consume().during("read the records")?;
         taken.try_iter().for_each(drop);
         Ok(Reader { ring, taken })

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! One process at a time changes what is in the kernel. The lock is where only root gets, so that nobody else holds it.
+//! One process at a time changes what is in the kernel. The lock is in a folder of root, so that no other user can hold
+//! it.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io;
@@ -27,7 +28,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// Who is told that there is a wait.
 static LISTENER: OnceLock<fn(&str)> = OnceLock::new();
 
-/// From now on this is told what is waited for.
+/// Calls this function before each wait from now on.
 pub fn tell_waits(listener: fn(&str)) {
     // The first is that of the program.
     let _ = LISTENER.set(listener);
@@ -43,7 +44,7 @@ pub fn take() -> Result<Turn, Error> {
     take_at(&Path::new(FOLDER).join(LOCK), PATIENCE)
 }
 
-/// A folder that nobody else gets into, made if there is none.
+/// A folder that no other user can enter, made if absent.
 fn own_folder(folder: &Path) -> Result<(), Error> {
     let made = DirBuilder::new().mode(0o700).create(folder);
     if let Err(error) = made

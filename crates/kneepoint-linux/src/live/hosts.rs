@@ -100,7 +100,8 @@ pub(crate) fn socket(to: SocketAddrV4, control: &str, payload: Option<Bytes>) ->
     Ok(TcpStream::from(socket))
 }
 
-/// Gives a socket its congestion control and the payload of its packets; one that listens passes them on.
+/// Sets the congestion control of a socket and the payload of its packets; sockets accepted from a listener inherit
+/// both.
 pub(crate) fn configure(
     socket: &(impl AsFd + AsRawFd),
     control: &str,
@@ -190,7 +191,7 @@ pub(crate) fn take(stream: &TcpStream) -> io::Result<u64> {
     u64::try_from(taken).map_err(|_| io::Error::last_os_error())
 }
 
-/// Bytes that a connection was given and whose acknowledgement it has not heard.
+/// Bytes written to a connection and not yet acknowledged.
 pub(crate) fn unacknowledged(stream: &TcpStream) -> io::Result<usize> {
     let mut left: libc::c_int = 0;
     // SAFETY: the kernel writes one integer.

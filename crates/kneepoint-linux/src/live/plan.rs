@@ -38,7 +38,7 @@ pub struct Transfer {
     pub control: String,
     /// When it starts.
     pub start: Span,
-    /// When it has no more to send, if it was not done before.
+    /// When it has no more data, unless it was complete before.
     pub stop: Option<Span>,
     /// How much it has to send; without end if none.
     pub size: Option<Bytes>,

@@ -2,7 +2,8 @@
 //! The trace of a flow of a simulation.
 //!
 //! Made of what observers of a run are told: acknowledgements, packets sent, repairs. They are not told whether the window limits the
-//! sender, so in a trace every packet acknowledged outside a repair counts for growth. Nor are they told the draws: a trace has its own.
+//! sender, so in a trace every packet acknowledged outside a repair counts for growth. They do not receive random draws
+//! either: a trace has its own.
 
 use kneepoint::rng::Rng;
 use kneepoint::spec::{Roster, Valid};
@@ -11,7 +12,8 @@ use kneepoint::units::{Bytes, Time};
 
 use super::trace::{Heard, Signal, Step};
 
-/// Packets that an acknowledgement may grow the window by, as many as delayed acknowledgements tell of.
+/// The packets by which an acknowledgement may grow the window: at most the number that a delayed acknowledgement
+/// covers.
 const CREDIT: u32 = 2;
 
 /// Records one flow.

@@ -21,7 +21,7 @@ const NEAR: f64 = 1e-6;
 /// How far the estimated delay of the two may be apart, in nanoseconds.
 const APART: u64 = 3;
 
-/// A controller that a trace is played to.
+/// A controller that receives the events of a trace.
 pub trait Machine {
     /// Takes in a step.
     fn hear(&mut self, step: &Step);

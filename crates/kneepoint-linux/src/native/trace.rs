@@ -145,7 +145,7 @@ const COLUMNS: [&str; 18] = [
     "idle_us",
     "threshold",
 ];
-/// Columns that every trace has; the others are left out where nobody needs them.
+/// Columns that every trace has; the others are left out where they are not needed.
 const USUAL: usize = 13;
 const KINDS: &str = "open, ack, loss, timeout, advice, mark, resume, resize";
 

@@ -66,7 +66,8 @@ pub(super) struct Receiver {
     sack: bool,
 }
 
-/// Blocks in one acknowledgement: more have no room beside timestamps, and packets of the laboratory carry no more.
+/// Blocks in one acknowledgement: with timestamps there is no room for more, and packets of the laboratory carry no
+/// more.
 const BLOCKS: usize = 3;
 
 impl Receiver {

@@ -105,7 +105,7 @@ impl Stream {
         self.active = now;
     }
 
-    /// The transfer begins; whether it had not before.
+    /// The transfer begins; returns whether this was its first start.
     pub(super) fn begin(&mut self, now: Time) -> bool {
         let begins = self.began.is_none();
         self.began.get_or_insert(now);

@@ -52,8 +52,8 @@ type Told = fn(&Config, &Facts) -> Result<Discipline, String>;
 
 /// Queues of flows, where each flow is to have its own: as many as Linux allows.
 const QUEUES: u32 = 65536;
-/// The same of FQ-PIE, which updates so many in one tick of the clock and the others in later ones, so that more than these would be
-/// updated less often than asked for.
+/// The same for FQ-PIE, which updates at most this many flows per tick of the clock; with more flows, each would be
+/// updated less often than configured.
 const QUEUES_AT_ONCE: u32 = 2048;
 /// Longer than any run: a delay that never stands.
 const NEVER_US: u32 = 100_000_000;

@@ -135,7 +135,7 @@ impl Network {
 
 /// Keeps a namespace by the number under which messages refer to it.
 fn hold(file: &RawFd, namespace: u32) -> io::Result<()> {
-    // SAFETY: the call takes no pointers, and nobody else uses files of such numbers.
+    // SAFETY: the call takes no pointers, and no other code uses these file numbers.
     let held = unsafe { libc::dup2(*file, (NAMESPACES + namespace) as RawFd) };
     if held < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }

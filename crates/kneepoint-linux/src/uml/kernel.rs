@@ -4,7 +4,7 @@
 //! ```text
 //! CACHE/RECIPE-SOURCE/linux       the program; RECIPE is a hash of configuration, additions and patches, SOURCE of the source's archive
 //!                    /manifest    what it was built from, and its own hash, which is checked before it runs
-//! CACHE/building-PROCESS/         a build under way, locked; what nobody locks is swept
+//! CACHE/building-PROCESS/         a build under way, locked; unlocked ones are removed
 //! ```
 
 mod additions;
@@ -20,7 +20,7 @@ pub use build::{Build, PACKAGE, Source, Step};
 
 /// What is set beyond `tinyconfig`.
 const CONFIG: &str = include_str!("kernel.config");
-/// What every kernel is patched with.
+/// Patches that every kernel receives.
 const PATCH: &str = include_str!("kernel.patch");
 /// Hexadecimal digits of a hash in a name.
 const DIGITS: usize = 12;
@@ -59,7 +59,7 @@ pub fn controls() -> impl Iterator<Item = &'static str> {
 pub struct Kernel {
     /// The program.
     pub program: PathBuf,
-    /// Its version and what it was built from.
+    /// Its version and its sources.
     pub about: String,
 }
 

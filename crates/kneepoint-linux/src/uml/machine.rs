@@ -2,7 +2,7 @@
 //! Instances as processes: a directory for each, and nothing left of either.
 //!
 //! ```text
-//! DIR/knee-uml-PROCESS-NUMBER/lock     locked as long as its process lives; what nobody locks is swept
+//! DIR/knee-uml-PROCESS-NUMBER/lock     locked as long as its process lives; unlocked ones are removed
 //!                            /root/    this program with its libraries, the only thing in an instance
 //!                            /N/       a run: job, outcome, packets, how far it is, what the kernel prints, its memory
 //! ```
@@ -166,7 +166,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // Its processes are those of its group, which nobody else is in.
+        // Its processes are the members of its process group.
         let _ = killpg(Pid::from_raw(self.0.id().cast_signed()), Signal::SIGKILL);
         let _ = self.0.wait();
     }
@@ -231,7 +231,7 @@ fn is_name(name: &str) -> bool {
     numbers.is_some_and(|(process, number)| is_number(process) && is_number(number))
 }
 
-/// Whether nobody has the lock of a directory.
+/// Whether a directory is unlocked.
 fn is_left(directory: &Path, changed: Option<SystemTime>) -> bool {
     match File::open(directory.join(LOCK)) {
         Ok(lock) => lock.try_lock().is_ok(),

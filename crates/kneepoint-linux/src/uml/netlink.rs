@@ -220,9 +220,9 @@ impl Socket {
         if socket < 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: the descriptor is new and nobody else's.
+        // SAFETY: the descriptor is new and has no other owner.
         let socket = unsafe { OwnedFd::from_raw_fd(socket) };
-        // Errors come with the kernel's sentence, and without the message that they are about.
+        // Errors contain the kernel's text, but not the message that caused them.
         for option in [libc::NETLINK_CAP_ACK, libc::NETLINK_EXT_ACK] {
             let on: libc::c_int = 1;
             let size = mem::size_of_val(&on) as libc::socklen_t;
@@ -291,7 +291,7 @@ impl Socket {
     }
 }
 
-/// The kernel's sentence in an error: behind its number and the header of the message that it is about.
+/// The kernel's text in an error: it follows the number and the header of the offending message.
 fn sentence(answer: &[u8]) -> Option<String> {
     let (_, text) = attributes(answer.get(36..)?).find(|(kind, _)| *kind == 1)?;
     Some(String::from_utf8_lossy(text).trim_end_matches('\0').to_string())

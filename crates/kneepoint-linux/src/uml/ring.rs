@@ -47,7 +47,7 @@ impl Ring {
         if socket < 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: the descriptor is new and nobody else's.
+        // SAFETY: the descriptor is new and has no other owner.
         let socket = unsafe { OwnedFd::from_raw_fd(socket) };
         let version = libc::tpacket_versions::TPACKET_V3 as libc::c_int;
         set(&socket, libc::SOL_PACKET, libc::PACKET_VERSION, &version)?;
@@ -65,7 +65,7 @@ impl Ring {
             tp_feature_req_word: 0,
         };
         set(&socket, libc::SOL_PACKET, libc::PACKET_RX_RING, &request)?;
-        // SAFETY: a new mapping of the socket's ring, as long as was asked for.
+        // SAFETY: a new mapping of the socket's ring, of the requested length.
         let memory = unsafe {
             let access = libc::PROT_READ | libc::PROT_WRITE;
             libc::mmap(ptr::null_mut(), BLOCK * BLOCKS, access, libc::MAP_SHARED, socket.as_raw_fd(), 0)
@@ -127,7 +127,7 @@ impl Ring {
 
 impl Drop for Ring {
     fn drop(&mut self) {
-        // SAFETY: the mapping is ours, and nothing refers to it any more.
+        // SAFETY: the mapping is ours, and nothing refers to it.
         unsafe { libc::munmap(self.memory.cast(), BLOCK * BLOCKS) };
     }
 }
@@ -136,7 +136,7 @@ impl Drop for Ring {
 ///
 /// # Safety
 ///
-/// A packet is there, as the kernel wrote it, and stays for as long as it is looked at.
+/// The packet is as the kernel wrote it, and stays valid while it is borrowed.
 unsafe fn seen<'r>(packet: *const u8) -> Seen<'r> {
     // SAFETY: the caller says so; a packet's link-layer address follows its header.
     unsafe {

@@ -162,7 +162,7 @@ impl Shaped {
     }
 }
 
-/// Which part of a link a message is for.
+/// The part of a link that a message addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Of {
     Queue,
@@ -206,7 +206,7 @@ impl Wire {
 /// Packets that may be on a wire.
 const MOST_WAITING: u32 = 1_000_000;
 
-/// HTB's class: its rate, and no more at once than its clock's slack.
+/// HTB's class: its rate, with a burst of its clock's slack.
 fn htb(device: u32, rate: Rate) -> Message {
     let bytes = rate.0 / 8;
     let service = rate.time_for(Bytes(1500));

@@ -199,7 +199,7 @@ impl Matching<'_> {
         }
     }
 
-    /// A packet leaves its host. What is of no path, such as a reset to a connection that nobody has, is left out.
+    /// A packet leaves its host. Packets of no path, such as a reset to an unknown connection, are left out.
     fn begin(&mut self, mark: &Mark, headers: &[u8]) {
         let Some(read) = frame::read(headers) else { return };
         let from = if mark.host == Some(NEAR) { Side::Near } else { Side::Far };

@@ -69,7 +69,7 @@ fn transfer(control: &str, sections: &str) -> Bottleneck {
 struct Loaded;
 
 impl Loaded {
-    /// None, with the reason said, where the machine cannot or where somebody else uses it.
+    /// None, with the reason said, where the machine cannot or where another program uses it.
     fn new() -> Option<Loaded> {
         if !able() {
             return None;
@@ -133,7 +133,7 @@ fn random_losses_cost_a_sender_that_is_told_its_rate_little() {
     say(&format!("{told:?} {reno:?} {used:?}"));
     assert!(told.0 > 0.85 * 20.0, "{told:?}");
     assert!(reno.0 < 0.5 * 20.0, "{reno:?}");
-    assert_eq!(loaded.option(), used, "nobody else's packets have the option");
+    assert_eq!(loaded.option(), used, "only our packets have the option");
 }
 
 /// Programs at the sockets of a cgroup, by the number of its folder.

@@ -105,7 +105,7 @@ fn laboratory(set: &Setting, packets: &[Packet]) -> Vec<f64> {
     packets.iter().map(judge).collect()
 }
 
-/// The window that the code of a window stands for.
+/// The window that a code represents.
 fn carried(window: u32) -> f64 {
     libm::exp2((code(window) - 1.0) / 4.0)
 }

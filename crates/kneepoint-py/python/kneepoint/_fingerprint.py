@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A hash of a class with everything that its code refers to: what a run with it depends on.
+"""A hash of a class and of everything that its code uses: runs with it depend on both.
 
 It is made of compiled code, which a notebook has as much as a file, and which comments do not change. Functions, classes and values that
 the code names are followed through global names, closures and base classes. Of an installed package the name and the version count; of
@@ -150,7 +150,7 @@ class _Walk:
 
 
 def _globals(code: types.CodeType) -> list[str]:
-    """Global names that code, and code within it, refers to."""
+    """Global names used by code and by nested code."""
     names = set(_named(code, "LOAD_GLOBAL")) | set(_named(code, "LOAD_NAME"))
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):

@@ -158,7 +158,7 @@ class Loss:
     """The next packet never sent so far: the episode ends when it is acknowledged."""
 
 class Timeout:
-    """The retransmission timer expired: nothing is known to be in flight any more."""
+    """The retransmission timer expired: nothing counts as in flight from here."""
 
     now_s: float
     """The time."""

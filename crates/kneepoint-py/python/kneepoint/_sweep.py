@@ -172,7 +172,8 @@ def make(
     try:
         while True:
             while len(under_way) < limit and (batch := next(batches, None)) is not None:
-                # A worker makes one run at a time; the scheduler has no more of them on a machine than it has memory for.
+                # A worker makes one run at a time; the scheduler places no more of them on a machine than fit its
+                # memory.
                 needed = max(memory[name] for name in batch)
                 under_way[remote.options(memory=needed).remote(words, text, batch)] = batch
             if not under_way:

@@ -182,7 +182,7 @@ def answered(words: list[str], text: Optional[str], files: bool, progress: Shown
             pass
         raise _interrupted(call) from None
     except BaseException:
-        # A function that was to be shown the progress failed; nobody takes the answer.
+        # The progress function failed; the answer is not used.
         call.stop()
         raise
     finally:

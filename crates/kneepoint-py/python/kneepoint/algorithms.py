@@ -225,7 +225,7 @@ def _check_init(what: str, make: type, context: str, names: list[str]) -> None:
 
 
 def known(sent: bool = False) -> list[Algorithm]:
-    """The algorithms with a hash of their code as it is now: what a kept run depends on. With `sent`, each has to have one."""
+    """The algorithms with a hash of their present code, which is part of the name of a kept run. With `sent`, each has to have one."""
     if _CARRIED is not None:
         return _CARRIED
     return [algorithm._replace(version=_version(algorithm, sent)) for algorithm in _REGISTERED.values()]

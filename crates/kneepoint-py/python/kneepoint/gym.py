@@ -131,7 +131,7 @@ class CongestionEnv(gymnasium.Env[numpy.ndarray[Any, Any], numpy.ndarray[Any, An
         self.window = 10.0
         self.factor = 1.0
         self._past.extend([[0.0] * self._width] * (self._past.maxlen or 1))
-        # The handshake and the first window, until there is a round trip to go by.
+        # The handshake and the first window, until a round trip has been measured.
         seen = self._advance(0.01)
         while not seen["rtt_last_s"] > 0 and not self._episode.over:
             seen = self._advance(0.01)

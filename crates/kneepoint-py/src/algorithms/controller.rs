@@ -77,7 +77,7 @@ struct Loss {
     next: u64,
 }
 
-/// The retransmission timer expired: nothing is known to be in flight any more.
+/// The retransmission timer expired: nothing counts as in flight from here.
 #[pyclass(frozen, get_all, module = "kneepoint._native")]
 struct Timeout {
     /// The time.

@@ -177,7 +177,7 @@ impl Scripted {
     }
 }
 
-/// The decision that Python answers with.
+/// The decision that Python returns.
 fn decision(answer: &Bound<'_, PyAny>) -> Outcome<Decision> {
     if answer.is_none() {
         return Ok(Decision::Pass);

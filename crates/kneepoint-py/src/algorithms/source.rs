@@ -116,7 +116,7 @@ struct Scripted {
     expired: (Time, u32),
 }
 
-/// After so many cues at one time a timer that expires then does not move on.
+/// A timer that expires after this many cues at one time does not advance.
 const MOST_AT_ONCE: u32 = 10_000;
 /// The greatest packet.
 const GREATEST_PACKET: u64 = 60_000;

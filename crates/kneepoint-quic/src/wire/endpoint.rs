@@ -33,7 +33,7 @@ macro_rules! endpoint {
             endpoint(socket, Some(config))
         }
 
-        /// A client's connection, and the endpoint that it is of.
+        /// A client's connection and its endpoint.
         pub(super) async fn connect(
             socket: UdpSocket,
             tls: rustls::ClientConfig,

@@ -97,7 +97,7 @@ impl Summary {
     }
 }
 
-/// Counts what a connection's requests come to.
+/// Counts the results of a connection's requests.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     objects: AtomicU64,

@@ -101,7 +101,7 @@ mod tests {
         assert_eq!(bench.stamped(1, ANY), kilobits(3_000));
         bench.now += Span::from_millis(100);
         assert_eq!(bench.stamped(1, ANY), kilobits(9_000));
-        // After a pause nobody was active: one flow would have everything.
+        // No flow was active after a pause: one flow would have everything.
         bench.stamped(2, ANY);
         bench.now += Span::from_millis(250);
         assert_eq!(bench.stamped(1, ANY), kilobits(9_000));

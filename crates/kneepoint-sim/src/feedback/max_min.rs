@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Max-min fair rates by progressive filling.
 //!
-//! D. Bertsekas, R. Gallager, "Data Networks", 2nd ed. 1992, §6.5.2: all rates rise together until a link is full; the flows
-//! that cross it keep their rate, and the others rise on.
+//! D. Bertsekas, R. Gallager, "Data Networks", 2nd ed. 1992, §6.5.2: all rates rise together until a link is full;
+//! flows that cross it keep their rate, and the others continue to rise.
 
 /// Flows that cross the same links.
 #[derive(Clone, Debug, PartialEq)]

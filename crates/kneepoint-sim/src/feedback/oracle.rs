@@ -9,7 +9,8 @@
 //! ```
 //!
 //! `C` capacity in bit/s, averaged over `window` where it varies; `n` the flows that are open, whether or not they have
-//! anything to send. With several links of this feedback, rates are max-min fair among them; links without it limit nobody.
+//! anything to send. With several links of this feedback, rates are max-min fair among them; links without it impose no
+//! limit.
 //!
 //! Readings: the paper gives its sender "the exact rate feedback with appropriate delay" by a system call and computes the
 //! window at every acknowledgement; here the sender looks the rate up at every acknowledgement. A sender learns nothing while

@@ -20,7 +20,8 @@
 //!
 //! Readings: the round trips are the smoothed ones of senders, with the queue in them. The first updates assume `rtt`.
 //! Departures: a link has no timer, so an update waits for an arrival. After a pause longer than d, the interval with traffic is
-//! one update over d, and the idle rest multiplies R by e^(alpha rest/d), what updates of an empty link come to. The authors'
+//! one update over d, and the idle rest multiplies R by e^(alpha rest/d), the limit of updates of an empty link. The
+//! authors'
 //! code averages round trips below d more slowly than those above.
 //!
 //! A flow that joins starts at the rate of those present, so for a round trip N flows and a new one send (N + 1)/N of the target; a second flow

@@ -17,7 +17,7 @@
 //!
 //! Departures: the draft is for policies of rate limiting, "not a substitute for congestion control", and its advice bounds
 //! the mean rate of a period; a controller that follows it packet by packet is our use of it. The signal is part of a
-//! QUIC datagram, the receiving application tells the sender, and advice that nobody renews expires after 67 s; here
+//! QUIC datagram, the receiving application tells the sender, and advice expires after 67 s unless it is renewed; here
 //! acknowledgements echo it as they echo any rate, and a sender keeps the last. A packet that is lost with its advice is not
 //! replaced before the next period. Only the latest advice counts, not the lowest of a period. A share below 100 kbit/s
 //! is advised as 100 kbit/s, so that the sum exceeds the link.
@@ -110,7 +110,7 @@ impl Feedback for Scone {
 
     fn on_departure(&mut self, departure: &Departure) -> Stamp {
         self.active.turn(departure.now);
-        // Acknowledgements echo what another packet requested: they are nobody's turn.
+        // Acknowledgements echo the request of another packet: they do not count as a turn.
         if departure.packet.flags.has(Flags::ACK) {
             return Stamp::Nothing;
         }

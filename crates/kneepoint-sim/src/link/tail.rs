@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A drop-tail queue that holds no packets: when a packet arrives, the instant at which it will leave is known.
 //!
-//! What must be remembered is when the waiting packets' transmissions begin, and that only where somebody asks
-//! for the length of the queue: its limit, or its measurement.
+//! Only the starts of the waiting packets' transmissions are kept, and only where the length of the queue matters: for
+//! its limit, or its measurement.
 
 use crate::queue::{Backlog, Limit};
 use crate::units::{Bytes, Time};

@@ -203,7 +203,7 @@ impl Meter {
         }
     }
 
-    /// A packet passes a queue inside the window: what [`at_link`](Meter::at_link) and the change of the queue come to.
+    /// A packet passes a queue inside the window: [`at_link`](Meter::at_link) and the change of the queue in one call.
     #[inline]
     fn passed(&mut self, at: Time, passage: &Passage) {
         let Passage { packet, waited, backlog, .. } = *passage;

@@ -23,7 +23,7 @@ pub struct Parts {
     arriving: Cursor,
     served: Cursor,
     backlog: Backlog,
-    /// The end of the past of the queue that is accounted for.
+    /// The instant up to which the queue has been accounted for.
     accounted: Time,
     queued: Cursor,
     flows: Flows,

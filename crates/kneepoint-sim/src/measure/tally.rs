@@ -53,7 +53,7 @@ impl Tally {
         amount
     }
 
-    /// Moves the end of what is counted on.
+    /// Extends the counted interval.
     fn reach(&mut self, ends: Time) {
         self.ends = ends;
         while let Some((over, amount)) = self.later.pop_front_if(|(over, _)| over.from < ends) {

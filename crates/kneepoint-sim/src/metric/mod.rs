@@ -37,7 +37,7 @@ pub struct Metric {
     pub better: Option<Better>,
     /// The numbers that it may have, in the unit of files.
     pub bounds: Bounds,
-    /// Whether it is zero in a run without its subject, as the completed transfers of a class that no transfer was of.
+    /// Whether it is zero in a run without its subject, as are the completed transfers of an empty class.
     pub tally: bool,
 }
 

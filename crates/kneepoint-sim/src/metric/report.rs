@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Application events: what a source of traffic reports, and the counters that its metrics are made of.
+//! Application events: reports of a source of traffic, and the counters behind its metrics.
 //!
 //! ```text
 //! Quantity ─Report→ Request::Report ─→ Event::Reported ─Meter→ Tallies ─Reports::metrics→ Row

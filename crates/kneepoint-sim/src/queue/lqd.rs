@@ -114,7 +114,7 @@ mod tests {
         (0..30).for_each(|_| bench.arrive(0, 100));
         bench.arrive(1, 1040);
         assert_eq!(bench.pushed_out, (0..11).collect::<Vec<_>>());
-        // Alone its flow would hold most: nobody has to go.
+        // Its flow alone would hold most, so no packet is pushed out.
         bench.arrive(2, 2900);
         bench.arrive(3, 3001);
         assert_eq!((bench.refused.as_slice(), bench.pushed_out.len()), (&[31, 32][..], 11));

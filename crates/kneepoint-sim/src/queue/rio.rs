@@ -298,7 +298,7 @@ mod tests {
             let mut judge = || queue.judge(class, &arrival(&packet, packets, Time::ZERO), &mut rng);
             (0..20_000).filter(|_| judge() == Decision::Drop).count()
         };
-        // Out at 10 packets: 0.1 · 5 / 10 = 0.05, every ten arrivals on average; whatever part of them is in.
+        // Out at 10 packets: 0.1 · 5 / 10 = 0.05, every ten arrivals on average; in any proportion.
         assert!(dropped(Class::Out, 0, 10).abs_diff(2000) < 150);
         assert!(dropped(Class::Out, 10, 10).abs_diff(2000) < 150);
         assert_eq!(dropped(Class::In, 10, 10), 0);

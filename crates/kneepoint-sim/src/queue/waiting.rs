@@ -54,7 +54,7 @@ struct Slot {
     packet: Packet,
 }
 
-/// All packets that wait in a buffer. It has one line of its own, for disciplines that need no more.
+/// All packets that wait in a buffer. It has one line, for disciplines that need no more.
 #[derive(Clone, Debug)]
 pub struct Waiting {
     slots: Vec<Slot>,

@@ -242,7 +242,7 @@ impl Engine<'_> {
         }
     }
 
-    /// The group whose connections deliver the data of another group's: itself, unless proxies carry its data on.
+    /// The group whose connections deliver the data of a group: the group itself, unless proxies forward its data.
     fn receiving(&self, mut group: u32) -> u32 {
         while let Some((onward, _)) = self.legs[group as usize].onward {
             group = onward as u32;

@@ -68,7 +68,7 @@ pub(super) struct Chain {
     pub(super) onward: Option<FlowId>,
     /// The slot whose data it carries on, if its sender is a proxy.
     pub(super) behind: Option<FlowId>,
-    /// Segments that its receiver, a proxy, has passed on.
+    /// Segments that its receiver, a proxy, has forwarded.
     pub(super) passed: u32,
 }
 
@@ -205,7 +205,7 @@ impl Flow {
     /// Awaits the end of the next part that is on its way, or of all data.
     pub(super) fn await_more(&mut self) {
         if self.chain.onward.is_some() {
-            // A proxy passes each segment on.
+            // A proxy forwards each segment.
             self.awaited = self.receiver.next() + 1;
             return;
         }
@@ -242,7 +242,7 @@ impl Flow {
     /// All data is acknowledged and none follows. It was one transfer, unless transfers were parts of it.
     pub(super) fn end<O: Observer>(&mut self, flow: FlowId, now: Time, watch: &mut O) {
         if self.began == Time::NEVER {
-            return; // A proxy had nothing to carry on.
+            return; // A proxy had nothing to forward.
         }
         if self.parts.is_none() {
             watch.on(now, &self.completed(flow, now));

@@ -24,7 +24,7 @@ pub struct Hosts {
 }
 
 impl Hosts {
-    /// No slots yet, and room for as many as are known of.
+    /// No slots yet, and room for all known ones.
     pub fn new(base: Entity, slots: usize, seed: u64, oracle: Option<Box<Oracle>>) -> Hosts {
         Hosts { flows: Vec::with_capacity(slots), base, packets: 0, seed, oracle }
     }
@@ -62,7 +62,7 @@ impl Hosts {
         *slot = Flow { epoch, chain, ..Flow::new(task, rng, noise) };
     }
 
-    /// Where the noise of a slot's measurements is from. Every transfer of a slot has the same.
+    /// The source of noise in a slot's measurements. Every transfer of a slot has the same.
     fn noise(&self, slot: usize) -> impl FnOnce() -> Rng + use<> {
         let seed = self.seed;
         move || Rng::stream(seed, "rtt-noise", slot as u64)

@@ -19,7 +19,7 @@ struct Told {
     out_of_band: OutOfBand,
 }
 
-/// How many flows of each class were open from an instant on.
+/// The number of open flows of each class since an instant.
 #[derive(Clone, Debug)]
 struct Population {
     from: Time,
@@ -33,7 +33,7 @@ pub struct Oracle {
     /// Flows that cross the same of these links with the same delay.
     classes: Vec<Class>,
     delays: Vec<Span>,
-    /// The oldest first; what no sender can ask for any more is forgotten.
+    /// The oldest first; entries that no sender can request are removed.
     history: VecDeque<Population>,
 }
 

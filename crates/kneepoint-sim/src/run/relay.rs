@@ -51,12 +51,12 @@ impl Hosts {
         second.heeds = true;
     }
 
-    /// The slot that carries a slot's data on.
+    /// The slot that forwards a slot's data.
     pub fn onward(&self, flow: FlowId) -> Option<FlowId> {
         self.flows[flow.0 as usize].chain.onward
     }
 
-    /// The receiver of a slot has more data in order, which a proxy passes on.
+    /// The receiver of a slot has more data in order, which a proxy forwards.
     #[cold]
     #[inline(never)]
     pub(super) fn pass_on<O: Observer>(

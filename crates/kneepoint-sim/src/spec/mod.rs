@@ -60,7 +60,7 @@ impl Valid {
         self.joints().iter().any(|joint| joint.to == group)
     }
 
-    /// The group whose senders begin the connections of a group: another one where proxies carry its data on.
+    /// The group whose senders begin the connections of a group: another one where proxies forward its data.
     pub fn origin(&self, mut group: usize) -> usize {
         while let Some(joint) = self.joints().iter().find(|joint| joint.to == group) {
             group = joint.from;
@@ -78,7 +78,7 @@ impl Valid {
         self.0
     }
 
-    /// The same, sampled as often as this, or not at all; no more often than a scenario may be.
+    /// The same, sampled at this interval, or not at all; the limits are those of a scenario.
     pub fn with_sample(mut self, sample: Option<Span>) -> Result<Valid, Invalid> {
         let duration = self.0.schedule.duration.since(Time::ZERO);
         sample.map_or(Ok(()), |sample| check::kept(sample, duration))?;

@@ -50,8 +50,7 @@ impl Estimate {
         (self.mean - half_width, self.mean + half_width)
     }
 
-    /// The part of the interval that lies within bounds: no more and no fewer intervals cover the true mean, which lies within
-    /// them, too.
+    /// The part of the interval that lies within bounds: for proportions that lie within the bounds themselves.
     pub fn within(&self, bounds: Bounds) -> (f64, f64) {
         let (low, high) = self.interval();
         match self.mean.is_nan() {

@@ -19,7 +19,7 @@
 crate::choice! {
     /// How a packet carries its sender's window.
     pub enum Encoding {
-        /// As it is, which no header has room for.
+        /// The exact value, for which no header has room.
         Exact = "exact",
         /// Whole packets up to 255, in the eight bits of the TOS field.
         Tos = "tos",

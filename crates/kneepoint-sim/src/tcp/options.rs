@@ -50,7 +50,7 @@ impl Host {
 }
 
 crate::choice! {
-    /// What a reduction after a loss starts from.
+    /// The value from which a loss reduces the window.
     pub enum Reduced {
         /// The window, as far as the receiver has room for it (ns-2's `windowd`).
         Window = "window",
@@ -134,7 +134,7 @@ crate::settings! {
         limited_transmit: bool = true;
         /// The receiver acknowledges every second packet (RFC 5681 §4.2), or as `ack_every` says.
         delayed_ack: bool = false;
-        /// With `delayed_ack`: how many packets in order an acknowledgement answers, unless its time is over.
+        /// With `delayed_ack`: how many packets in order share an acknowledgement, unless its timer expires first.
         ack_every: u32 = 2, 2..=1000;
         /// How long the receiver holds an acknowledgement back.
         delayed_ack_timeout: Span = Span::from_millis(100), Span::from_millis(1)..=Span::from_millis(500);
@@ -146,7 +146,7 @@ crate::settings! {
         /// The receiver adapts how long it holds an acknowledgement back to the gaps between segments, and hurries at marks (Linux
         /// `icsk_ack.ato`).
         adaptive_ack: bool = false;
-        /// Who paces a controller without a pace of its own: nobody, or the host as Linux does under `fq`.
+        /// Pacing of a controller without its own pace: none, or by the host as Linux does under `fq`.
         pacing: Pacing = Pacing::Own;
         /// How much of its rate a paced sender sends together, two packets at least; 0 for one at a time.
         burst: Span = Span::ZERO, Span::ZERO..=Span::from_millis(100);

@@ -92,7 +92,7 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// A receiver that has nothing, of a sender that wants marks echoed so.
+    /// A receiver without data, of a sender that wants marks echoed this way.
     pub fn new(options: &Options, marks: Marks) -> Receiver {
         Receiver {
             next: 0,

@@ -89,7 +89,7 @@ pub struct Room {
     most: u32,
     clamp: u32,
     threshold: u32,
-    /// One above the last segment that there is room for.
+    /// One above the last segment that fits.
     edge: u32,
     /// The most that was read in a round trip; where and when the present one began.
     read: u32,

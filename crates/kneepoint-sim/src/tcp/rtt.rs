@@ -219,7 +219,7 @@ mod tests {
         assert!(added.iter().all(|one| (0.0..100.0).contains(one)));
         let mean = added.iter().sum::<f64>() / added.len() as f64;
         assert!((mean - 50.0).abs() < 1.0, "{mean}");
-        // SRTT 110 ms, and a mean deviation of 25 ms that RTTVAR is about.
+        // SRTT 110 ms, and a mean deviation of about 25 ms, which RTTVAR estimates.
         assert!(
             (Span::from_millis(150)..Span::from_millis(400)).contains(&rtt.timeout()),
             "{}",

@@ -23,7 +23,7 @@ pub enum Fate {
     Dropped(Reason),
 }
 
-/// What a link did to a packet that goes on.
+/// What a link did to a packet that it forwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Alteration {
     /// It goes on with a wrong bit, for which its receiver ignores it.

@@ -258,7 +258,7 @@ impl<O: Observer> Observer for Option<O> {
     }
 }
 
-/// An observer that somebody else keeps.
+/// An observer by reference.
 impl<O: Observer> Observer for &mut O {
     #[inline(always)]
     fn on(&mut self, at: Time, event: &Event) {

@@ -72,7 +72,7 @@ impl<O: Observer> Ordered<O> {
         Ordered { watch, now: Time::ZERO, waiting: BinaryHeap::new(), told: 0 }
     }
 
-    /// Hands over what still waits, and gives the observer back. For when the run is over.
+    /// Hands over what still waits, and gives the observer back. To be called at the end of the run.
     pub fn finish(mut self) -> O {
         self.pass(Time::NEVER);
         self.watch

@@ -13,8 +13,8 @@
 //! A list may be a CSV file with a column for the time (`time_s`, `time_ms`, `time_us`, `time_ns`) and, if not every size
 //! is drawn, one for the size (`size_bytes`, `size_kb`, `size_mb`), whose empty cells are drawn.
 //!
-//! Each flow is a connection between a server and a client drawn at random. After `stop` no flow arrives, and those that
-//! have arrived go on. Departures: the load is that of payload, without headers, and that of `size` before clamping.
+//! Each flow is a connection between a server and a client drawn at random. No flow arrives after `stop`; flows that
+//! have begun continue. Departures: the load is that of payload, without headers, and that of `size` before clamping.
 
 use std::fmt;
 use std::ops::RangeInclusive;

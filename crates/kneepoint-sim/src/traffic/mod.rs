@@ -88,7 +88,7 @@ pub struct Nature {
     pub live: Option<Beat>,
 }
 
-/// The transfers that a member asks for, about.
+/// The approximate number of transfers of a member.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Demand {
     /// How many in a second while nothing holds them back.

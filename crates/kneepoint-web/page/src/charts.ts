@@ -26,7 +26,7 @@ export const curvesOf = (film: Film, panel: Panel): Curve[] => film.drawn(panel.
 /** The greatest number of each panel, which all schemes share as a scale. */
 export type Scales = number[];
 
-/** Of a run's beginning no more is shown than fits: what overshoots there would flatten all that follows. */
+/** The start of a run is cut to the scale of the rest: its overshoot would flatten all that follows. */
 const BEGINNING = 0.2;
 
 export function scalesOf(films: Film[]): Scales {

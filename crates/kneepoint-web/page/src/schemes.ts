@@ -30,7 +30,7 @@ export function axisOf(tree: Tree): Axis | undefined {
   return walk("", sweep);
 }
 
-/** Which families of algorithms the values of an axis choose from. */
+/** The families of algorithms among the values of an axis. */
 function parts(path: string): ("controllers" | "queues")[] {
   if (path === "scheme") return ["controllers", "queues"];
   if (path === "queue") return ["queues"];
@@ -104,7 +104,7 @@ export class Head {
     const words = value.split("/");
     const change = (part: number, word: string): void => {
       const [own] = words.splice(part, 1, word);
-      // A discipline that was implied is written from now on.
+      // An implied discipline is written out from now on.
       if (own === undefined && part > 0) words[part] = word;
       onchange(words.join("/"));
     };

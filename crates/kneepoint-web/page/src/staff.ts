@@ -42,7 +42,7 @@ class Worked {
     void module.then((ready) => this.#worker.postMessage({ what: "module", module: ready } satisfies Ask));
   }
 
-  /** Asks, after the module has been handed over. */
+  /** Asks, once the module has been passed. */
   ask(make: (id: number) => Ask, then: Waiting): number {
     const id = ++this.#next;
     this.#waiting.set(id, then);
@@ -51,7 +51,7 @@ class Worked {
     return id;
   }
 
-  /** Answers to questions before this one are not wanted any more. */
+  /** Answers to earlier questions are obsolete. */
   forget(before: number): void {
     for (const id of this.#waiting.keys()) if (id < before) this.#waiting.delete(id);
   }

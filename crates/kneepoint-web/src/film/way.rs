@@ -158,5 +158,5 @@ impl Way {
     }
 }
 
-/// How many packets back a lost one is looked for.
+/// How many packets back a lost one is searched.
 const RECENT: usize = 65_536;

@@ -49,7 +49,7 @@ const LETTERS: f64 = 12.5;
 const STRIP: f64 = 20.0;
 /// Height of the title above a panel, which stays clear of points at the upper edge.
 const HEAD: f64 = 28.0;
-/// The room of the ticks at the left, about.
+/// The approximate width of the ticks at the left.
 const TICKS: f64 = 46.0;
 const RIGHT: f64 = 6.0;
 const LOWEST: f64 = 60.0;

@@ -25,7 +25,7 @@ pub struct Groups {
     pub groups: Vec<Group>,
     /// Horizontal reference lines; vertical ones are ignored.
     pub marks: Vec<Mark>,
-    /// Published numbers: the places of the group and of the series that each is about.
+    /// Published numbers, each with its indices of the group and of the series.
     pub published: Vec<((usize, usize), f64)>,
 }
 

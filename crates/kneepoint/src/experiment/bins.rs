@@ -6,7 +6,7 @@
 //! name = "T/µ"                                                the axis that the bins are
 //! of = "goodput_bps[group=ftp] / flows[group=ftp] / 300e3"    evaluated in each run alone
 //! edges = [1.0, 1.2, 1.4]                                     1.0 ≤ value < 1.2 is the bin `1.0..1.2`
-//! pool = ["streams"]                                          axes of the sweep that are no axes any more
+//! pool = ["streams"]                                          axes of the sweep that are folded
 //! ```
 //!
 //! A number of a bin is, for each seed, the mean over the runs of that seed in the bin which agree in all other axes. Runs outside all bins
@@ -67,7 +67,7 @@ pub struct Bins {
     pub of: Expression,
     /// The edges.
     pub edges: Vec<f64>,
-    /// The axes that are no axes any more.
+    /// The folded axes.
     pub pool: Vec<String>,
 }
 

@@ -38,7 +38,7 @@ pub struct Finding {
     pub verdict: Verdict,
 }
 
-/// Where a finding is from.
+/// The origin of a finding.
 #[derive(Clone, Debug)]
 pub struct Origin<'o> {
     /// The contestants.

@@ -26,7 +26,7 @@ use crate::scenario::{self, Fault};
 use crate::study::Work;
 use crate::suggest::did_you_mean;
 
-/// More combinations than this are not a table that somebody reads.
+/// More combinations than this make an unreadable table.
 const GREATEST_JOINT: usize = 256;
 
 /// What the experiments of a publication share; nothing by default.
@@ -242,7 +242,7 @@ impl Under<'_> {
 }
 
 impl Variant {
-    /// What its runs depend on.
+    /// The inputs of its runs.
     fn works(&self) -> impl Iterator<Item = String> {
         self.points.iter().map(|point| point.work.identity())
     }

@@ -29,7 +29,7 @@ crate::settings! {
         flow: Words = Words::default();
         /// The predictors, with settings as in `ewma:history=0.9`.
         predictors: Names = Names::default();
-        /// Round trips without a drop after which an episode of losses is over.
+        /// An episode of losses ends after this many round trips without a drop.
         hold_off: f64 = 1.0, 0.0..=1000.0;
         /// Steps in which the queue at false positives is counted.
         bins: u32 = 10, 1..=1000;
@@ -63,7 +63,7 @@ crate::settings! {
         each: Names = Names::default();
         /// At how many of these points it has to hold.
         need: Need = Need::All;
-        /// The tolerance in the comparisons, and where it is from.
+        /// The tolerance in the comparisons, and its origin.
         tolerance: Words = Words::default();
         /// Why we believe that it does not hold, or cannot be tested.
         reason: Words = Words::default();
@@ -107,7 +107,7 @@ crate::settings! {
         name: Words = Words::default();
         /// The number.
         value: f64 = 0.0, 0.0..=1000.0;
-        /// What it is a number of.
+        /// The quantity that it counts.
         about: Words = Words::default();
     }
 }

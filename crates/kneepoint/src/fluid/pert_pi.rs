@@ -17,7 +17,7 @@
 //! Readings:
 //! * (17) is printed with the two terms of (16) interchanged: K (1 + s/m) / s is K/m times the error plus K times its
 //!   integral.
-//! * The integral begins at 0 and rests at p* = 1 / (f W*²); the paper's p* = 0 is only where it measures from.
+//! * The integral begins at 0 and rests at p* = 1 / (f W*²); the paper's p* = 0 is only the origin of its measurements.
 //! * With constant R, as in (8), the controller and the queue are two integrators in a row, and no gains that were tried
 //!   are stable. `variable_rtt` takes `rtt` as the base of R(t) = rtt + x2(t), as the theorem's plant does.
 //! * `clipped` holds p to [0, 1], and the integral with it, as an implementation must.

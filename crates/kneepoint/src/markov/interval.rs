@@ -62,7 +62,7 @@ pub(super) struct Lost {
     pub served: u32,
 }
 
-/// The law of what an interval leads to.
+/// The distribution of the outcome of an interval.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Law {
     pub ends: Vec<End>,

@@ -242,7 +242,7 @@ impl Serialize for Comparison {
     }
 }
 
-/// A scheme with the factors that its levels are places in.
+/// A scheme, with the factors to which its levels are indices.
 struct Written<'c> {
     scheme: &'c SchemeResult,
     factors: &'c [Factor],

@@ -135,7 +135,7 @@ pub struct Shown {
     pub mean: String,
     /// The confidence interval.
     pub spread: Option<Spread>,
-    /// Its place among the numbers that it is compared with.
+    /// Its rank among the compared numbers.
     pub standing: Standing,
 }
 

@@ -64,7 +64,7 @@ impl Factor {
         self.levels.iter().all(|level| level.number.is_some())
     }
 
-    /// The level that a scenario means by a value, whatever unit it is written in.
+    /// The level that a value denotes, in whatever unit it is written.
     pub(super) fn level_of(&self, written: &str) -> Option<usize> {
         let same = |level: &Level| {
             let read = Quantity::all(&[&level.text, written]);

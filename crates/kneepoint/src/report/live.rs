@@ -47,7 +47,7 @@ crate::keys! {
         pub title: String,
         /// Where the hosts were that were measured: on this machine's kernel over an emulated link, or with their queues on a kernel in virtual time.
         pub hosts: String,
-        /// Who had them: the kernel, or the name of a stack.
+        /// Where they were: the kernel, or the name of a stack.
         pub side: String,
         /// Every claim on both sides; empty for a scenario without claims.
         pub claims: Vec<Judged>,

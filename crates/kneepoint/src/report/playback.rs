@@ -118,7 +118,7 @@ pub struct Screening {
     pub player: String,
     /// The case with its runs.
     pub beside: Beside,
-    /// The group that the film stands for.
+    /// The group that the film represents.
     pub group: String,
     /// The stalls of runs by their repetitions: seconds since the request, and how long.
     pub stalls: BTreeMap<u64, Vec<(f64, f64)>>,

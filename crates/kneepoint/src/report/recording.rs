@@ -31,7 +31,7 @@ crate::keys! {
         pub duration_s: f64,
         /// The mean rate, which `rate = "auto"` takes.
         pub mean_bps: f64,
-        /// The length of the intervals whose mean rates the following numbers are of.
+        /// The length of the intervals of the mean rates below.
         pub interval_ms: f64,
         /// The least rate of an interval.
         pub least_bps: f64,

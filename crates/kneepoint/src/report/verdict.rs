@@ -10,8 +10,8 @@
 //! one case             Queueing delay is 12.3 ± 0.4 ms, …
 //! ```
 //!
-//! Probabilities are those of [contests](super::contest). A relative difference is a part of the mean of the rival behind `than`. A cost is
-//! against the best rival in the quantity that it is paid in.
+//! Probabilities are those of [contests](super::contest). A relative difference is a part of the mean of the rival
+//! behind `than`. A cost is measured against the rival that is best in that quantity.
 
 mod course;
 mod gauge;

@@ -20,7 +20,7 @@ use crate::spec::{Builder, GREATEST_POPULATION, GREATEST_SEQUENCE, Invalid, Vali
 use crate::suggest::did_you_mean;
 use crate::{cc, queue, tcp};
 
-/// More groups than anybody reads in a table.
+/// More groups than a readable table has.
 const GREATEST_GROUPS: usize = 1000;
 
 /// The result of a tree.

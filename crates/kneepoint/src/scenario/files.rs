@@ -18,7 +18,7 @@ use crate::traffic::{Kind, har};
 /// The text of a file by its path as written in the scenario, or why there is none.
 pub type Files<'f> = &'f dyn Fn(&str) -> Result<String, String>;
 
-/// Who opens the files that a scenario names.
+/// The reader of the files that a scenario names.
 #[derive(Clone, Copy)]
 pub struct Opened<'f> {
     /// Opens those that the text names.

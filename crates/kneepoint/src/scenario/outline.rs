@@ -222,7 +222,7 @@ const fn beside(part: &'static effects::Part) -> Section {
     Section { name: part.name, about: part.about, fields: std::slice::from_ref(&part.fields), ..PLAIN }
 }
 
-/// The sections of traffic; the first is the one that an example begins with.
+/// The sections of traffic; an example begins with the first.
 fn traffic() -> impl Iterator<Item = Section> {
     sources().enumerate().map(|(place, (name, entry, source))| {
         let kind = source.nature().kind;

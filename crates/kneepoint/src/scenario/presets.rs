@@ -6,7 +6,7 @@ use crate::settings::names::same_name;
 use crate::tcp::Recovery;
 use crate::{cc, queue};
 
-/// The family that a preset's algorithm is from.
+/// The family of a preset's algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Of {
     /// Congestion controls.

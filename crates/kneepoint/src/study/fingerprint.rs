@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Names of runs: a kept run is found again as long as nothing changed that it depends on.
+//! Names of runs: a kept run is found again as long as none of its inputs changed.
 //!
 //! ```text
 //! name = hash(engine, algorithms that the run uses, identity of the work, seed)

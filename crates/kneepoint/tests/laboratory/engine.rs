@@ -39,7 +39,8 @@ fn busy(mut valid: Valid) -> Valid {
     let nodes: Vec<_> = valid.groups()[0].pairs.iter().map(|(from, to)| (from.0, to.0)).collect();
     let back = nodes.iter().map(|&(from, to)| flow(to, from, None));
     let mut unmarked = group("reno", back.collect());
-    // Where the way back has no rate, only acknowledgements queue, and a queue that keeps the latest limits nobody.
+    // Where the way back has no rate, only acknowledgements queue, and a queue that keeps only the latest imposes no
+    // limit.
     unmarked.tcp = Some(Options { ecn: false, delayed_ack: true, max_window: 300, ..Options::default() });
     unmarked.name = "unmarked".to_string();
     let mut short =

@@ -175,7 +175,7 @@ const INEXPRESSIBLE: &[Kind] = &[
         name: "a field that another section calls for, or has no use for",
         says: &["a graph needs", "means nothing in a", "has no links", "is the mean of a trace"],
     },
-    Kind { name: "a scenario in which nobody sends", says: &["nobody sends anything"] },
+    Kind { name: "a scenario without a sender", says: &["nobody sends anything"] },
     Kind {
         name: "the content of a file",
         says: &["files cannot be opened here", ": line ", "\" is not a transfer"],

@@ -125,7 +125,7 @@ impl Display for Build {
     }
 }
 
-/// The folder that this program is in.
+/// The folder of this program.
 fn profile() -> Option<String> {
     Some(std::env::current_exe().ok()?.parent()?.file_name()?.to_string_lossy().into_owned())
 }

@@ -71,7 +71,7 @@ pub struct Cost {
     instructions: Option<f64>,
 }
 
-/// Every variant, kind by kind; the first of a kind is what the others are compared with.
+/// Every variant, kind by kind; the others of a kind are compared with the first.
 pub fn all() -> impl Iterator<Item = Variant> {
     let queues = queue::REGISTRY.iter().map(|entry| Variant { per: Per::Queue, name: entry.name });
     let recoveries = Recovery::ALL.iter().rev().map(|one| Variant { per: Per::Recovery, name: one.name() });

@@ -144,7 +144,7 @@ mod tests {
         let (page, cells, mut quoted) = (line(PAGE), cells(), 0);
         for place in 0..explanations.len() {
             let text = line(explanations.text(place));
-            // What has no number in the table stands for itself, and ends a part that is looked for.
+            // A word without a number in the table stands for itself, and ends the part that is searched.
             let mut parts = vec![String::new()];
             for (before, quote) in pieces(&text) {
                 *parts.last_mut().unwrap() += before;
@@ -160,7 +160,7 @@ mod tests {
                 }
             }
             let told = page.contains(parts[0].trim());
-            // An explanation that no row needs any more is reported by the run, which leaves it out of the page.
+            // The run reports an explanation that no row needs, and leaves it out of the page.
             let used = told || page.contains(parts[0].split_once(".**").unwrap().0);
             assert!(!used || parts.iter().all(|part| page.contains(part.trim())), "{parts:#?}");
         }

@@ -94,7 +94,7 @@ impl Model {
         (self.full_rate, self.full_rounds) = (rate, 0);
     }
 
-    /// Whether the rate grew no more for long enough.
+    /// Whether the rate has stopped growing for long enough.
     pub fn full(&self) -> bool {
         self.full_rounds >= FULL_ROUNDS
     }

@@ -78,7 +78,7 @@ impl Kernel {
         made
     }
 
-    /// Whether a reduction is the one that was asked for.
+    /// Whether this is the requested reduction.
     pub(super) fn is_answered(&mut self) -> bool {
         core::mem::take(&mut self.request) == Request::Heard
     }

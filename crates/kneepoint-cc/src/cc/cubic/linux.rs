@@ -171,7 +171,7 @@ mod tests {
         let returned = run(&mut trace, Span::from_secs_f64(9.0826 - 0.06 - 1.357));
         assert!((998.0..=999.0).contains(&returned), "{returned}");
         assert_eq!(run(&mut trace, Span::from_secs_f64(2.0 * 1.357)), 1000.0);
-        // At K + 5 s less a round trip, 1000 + 0.4004 · 5³ = 1050 are aimed at.
+        // At K + 5 s less a round trip, the target is 1000 + 0.4004 · 5³ = 1050.
         let beyond = run(&mut trace, Span::from_secs_f64(5.0 - 1.357));
         assert!((1047.0..=1050.0).contains(&beyond), "{beyond}");
         // 1050 · 717 / 1024, and a second loss gives way: 735 (1024 + 717) / 2048.

@@ -25,7 +25,7 @@ const RISE: u64 = 20;
 /// The least RTT, in milliseconds, up to which β is a half.
 const SHORT: u64 = 10;
 
-/// Milliseconds without a loss beyond which growth rises no more, and packets counted at most: nothing overflows.
+/// Limits against overflow: milliseconds without a loss, beyond which growth stops rising, and packets counted.
 const LONGEST: u64 = 3_600_000;
 const MOST: u64 = u32::MAX as u64;
 

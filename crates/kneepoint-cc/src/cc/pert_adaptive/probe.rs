@@ -20,8 +20,8 @@
 //! what tells: between windows that do not grow the queue stays as it is, and a flow that fills it is a stranger. A
 //! stranger gains what was given way, at most half a window for k round trips in N'.
 //!
-//! Limits: strangers that are too few to fill half of the queue in k round trips pass for nobody, and gain until
-//! compete mode begins again. Flows that began to compete at different times need a fall that most of them see; without
+//! Limits: other flows too few to fill half of the queue in k round trips are not noticed, and gain until compete mode
+//! begins again. Flows that began to compete at different times need a fall that most of them see; without
 //! one they may go on for minutes.
 
 use crate::cc::extreme::Greatest;
@@ -49,7 +49,7 @@ const FALL: f64 = 0.9;
 pub enum Order {
     /// No change.
     GoOn,
-    /// Give way once, and stand still from now on.
+    /// Give way once, then hold the window.
     GiveWay,
     /// Stand still.
     Stand,
@@ -116,7 +116,7 @@ impl Probe {
         self.standing.is_some()
     }
 
-    /// The action that these signs call for.
+    /// The action for these signs.
     #[inline]
     pub fn look(&mut self, signs: &Signs) -> Order {
         if self.stands() {
@@ -242,7 +242,7 @@ mod tests {
             (Order::GoOn, Order::GiveWay, Order::Stand)
         );
         assert!(flow.probe.stands());
-        // Ten round trips, and somebody has filled the queue again.
+        // Ten round trips, and other flows have filled the queue again.
         assert_eq!((flow.see(50, 1), flow.probe.stands(), flow.probe.count()), (vec![], false, 1));
         // Now it waits twice as long, and at first a small fall is not enough.
         assert_eq!(

@@ -56,7 +56,8 @@ pub struct Queueing {
     acknowledged: bool,
     thresholds: aggression::Params,
     delay: Delay,
-    /// Of round trips, where `delay` is of one way: clocks that differ make that no time to wait for.
+    /// Delays here are round trips, whereas `delay` is one-way: the clocks of two hosts differ, so a one-way delay is
+    /// no time to wait.
     trips: Option<Delay>,
     latest: Span,
     /// Of the samples, in nanoseconds.

@@ -120,7 +120,7 @@ mod tests {
         let step = (ours.gamma - ours.beta) * 0.001;
         assert!((rises(&ours) - 99.0 * step).abs() < 1e-12, "{}", rises(&ours));
         assert!((rises(&printed) + 99.0 * step).abs() < 1e-12, "{}", rises(&printed));
-        // The other side of the target: the step from an empty queue is taken back, or added to.
+        // Beyond the target, the step from an empty queue is undone or extended.
         let below = |params: &Params| constant(params, Span::from_millis(2), 1000);
         assert_eq!(below(&ours)[999], 0.0);
         assert!(below(&printed)[999] > below(&printed)[0]);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! HyStart: slow start ends when acknowledgements come for half as long as the path is, or later than they used to.
+//! HyStart: slow start ends when a train of acknowledgements lasts half the path's round-trip time, or when their delay
+//! grows.
 //!
 //! S. Ha, I. Rhee, "Taming the elephants: New TCP slow start", Computer Networks 55(9) 2011; as `tcp_cubic` of Linux 6.18 has it.
 //!

@@ -28,7 +28,7 @@ pub struct Outcome {
     pub late: Late,
     /// Why it must not be believed, if it must not.
     pub spoiled: Option<String>,
-    /// What traps are recognised by.
+    /// Signs of traps.
     pub seen: Seen,
 }
 
@@ -69,7 +69,7 @@ impl Outcome {
         }
     }
 
-    /// Prints it, and writes the files that were asked for.
+    /// Prints it, and writes the requested files.
     pub fn write(
         &self,
         session: &Session,

@@ -71,7 +71,8 @@ pub struct Planned {
 }
 
 impl Options {
-    /// The gate that they ask for; `renews` says whether its outcome takes the place of the baseline, which then must be of this subject.
+    /// The requested gate; `renews` says whether its outcome takes the place of the baseline, which then must be of
+    /// this subject.
     pub fn plan(&self, session: &Session, renews: bool) -> Result<Planned, Failure> {
         let place = self.gate.clone().unwrap_or(GATE.into());
         let wanted = self.gate.is_some() || self.subject.is_none() || place.is_file();

@@ -257,7 +257,7 @@ fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Fa
     use crate::console;
 
     kernel::tell_waits(console::tell);
-    // What the kernel tells everybody.
+    // Facts that the kernel shows to every user.
     if !matches!(arguments.what, What::List | What::Status(_)) {
         kernel::require().map_err(refused)?;
     }

@@ -139,7 +139,7 @@ struct Flow {
     controller: String,
     record: Record,
     seen: Instant,
-    /// The record that the rate counts from.
+    /// The record from which the rate is counted.
     before: Record,
     /// Packets per second.
     rate: f64,

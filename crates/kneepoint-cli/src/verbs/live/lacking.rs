@@ -3,7 +3,8 @@
 
 use kneepoint_linux::uml::LINUX;
 
-/// Controllers of the laboratory that mainline Linux has not, or not under their names; what there is to know, and what comes closest.
+/// Controllers of the laboratory that mainline Linux lacks, or has under another name, with an explanation and the
+/// closest substitute.
 const ABSENT: [(&str, &str, &str); 3] = [
     ("bbr3", "BBRv3 is not in mainline Linux, whose `bbr` is version 1", "bbr"),
     ("hstcp", "Linux calls HighSpeed TCP `highspeed`", "highspeed"),

@@ -25,7 +25,7 @@ use crate::verbs::doctor::{recipe, uml_cache};
 /// Where hosts are.
 #[derive(Args)]
 pub struct Place {
-    /// Who has the hosts: this machine's kernel, one in virtual time with its own queues, or a QUIC stack
+    /// Where the hosts are: this machine's kernel, one in virtual time with its own queues, or a QUIC stack
     #[arg(long, value_enum, default_value_t, ignore_case = true, value_name = "HOSTS")]
     on: On,
     /// A patch that the kernel in virtual time was built with; repeated, in this order

@@ -29,7 +29,7 @@ use crate::pictures::ChartOptions;
 use crate::terminal;
 use crate::values::distinct;
 
-/// The group of a scenario that the film stands for.
+/// The group of a scenario that the film represents.
 const GROUP: &str = "video";
 /// How long a run lasts beyond the film: start-up, and the last pictures.
 const BEYOND: Span = Span::from_secs(5);

@@ -14,7 +14,7 @@ use crate::failure::Failure;
 
 /// Shifts of the losses by which chance is judged.
 const SHIFTS: u64 = 20;
-/// Flows with fewer round trips have nothing for a predictor to watch.
+/// Flows with fewer round trips give a predictor too few samples.
 const LEAST_SAMPLES: usize = 100;
 
 /// The error that a capture has no data.

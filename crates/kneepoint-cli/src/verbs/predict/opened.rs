@@ -9,7 +9,7 @@ use kneepoint_bench::files;
 use crate::compressed::{self, Unpacked};
 use crate::failure::Failure;
 
-/// What fits into the memory of a small machine, twice over.
+/// A size that fits twice into the memory of a small machine.
 pub const LARGEST: u64 = 2 << 30;
 /// Flows and other things named in a message.
 pub const SHOWN: usize = 6;
@@ -112,7 +112,7 @@ pub fn open(paths: &[PathBuf]) -> Result<Files, Failure> {
     Ok(files)
 }
 
-/// What readers have to know of the files, whatever flow they ask for.
+/// Facts about the files that readers need for any flow.
 fn notes_on_files(capture: &Capture, files: &[PathBuf]) -> Vec<String> {
     let name =
         |file: u32| files.get(file as usize - 1).map_or(String::new(), |path| path.display().to_string());

@@ -12,12 +12,12 @@ use crate::failure::Failure;
 
 /// How often it looks whether it is to stop.
 const PAUSE: Duration = Duration::from_millis(50);
-/// A browser that says nothing for so long is not waited for.
+/// The server stops waiting for a browser that is silent for this long.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// The longest request that is read: its first line is enough.
 const REQUEST: usize = 8192;
 
-/// Listens on this machine, and to nobody else.
+/// Listens on the loopback address only.
 pub struct Server {
     listener: TcpListener,
     port: u16,

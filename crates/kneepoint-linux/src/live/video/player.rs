@@ -83,7 +83,7 @@ pub struct Player {
 enum Clock {
     /// It stands here since then.
     Stands(Span, Time),
-    /// It was here then, and goes on.
+    /// It existed then and still does.
     Runs(Span, Time),
 }
 

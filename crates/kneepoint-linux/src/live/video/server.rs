@@ -44,7 +44,7 @@ pub(in crate::live) fn listen(
     Ok(listener)
 }
 
-/// Serves everybody who connects until `end`: the connection that took most.
+/// Serves every client until `end`; returns the connection that received most.
 pub(in crate::live) fn serve(
     listener: &TcpListener,
     clip: &Arc<Vec<u8>>,

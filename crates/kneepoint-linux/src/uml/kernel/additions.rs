@@ -49,7 +49,7 @@ const FILES: &[(&str, &str)] = files! {
     "bpf/cc/window.h" = "cc/window.h",
 };
 
-/// All that a kernel depends on.
+/// Everything that determines a kernel.
 pub(super) fn texts<'t>() -> impl Iterator<Item = &'t str> {
     FILES.iter().flat_map(|(to, text)| [*to, *text])
 }

@@ -11,7 +11,7 @@ use super::{CONFIG, DIGITS, Kernel, MANIFEST, PROGRAM, Recipe, additions, hash_o
 
 /// Where Debian and Ubuntu have the kernel's source.
 const SOURCES: &str = "/usr/src";
-/// The package, if none is installed: a kernel of long-term support that the configuration and the patch are made for.
+/// The package, if none is installed: a long-term support kernel, for which the configuration and the patch are made.
 pub const PACKAGE: &str = "linux-source-6.12";
 /// What a build needs, and the package of Debian that has it.
 const TOOLS: [(&str, &str); 9] = [
@@ -27,7 +27,7 @@ const TOOLS: [(&str, &str); 9] = [
 ];
 const PREFIX: &str = "building-";
 
-/// Where the source comes from.
+/// The origin of the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     /// This archive.
@@ -209,7 +209,7 @@ struct Place(PathBuf, #[expect(dead_code, reason = "it is locked as long as it i
 impl Place {
     fn new(cache: &Path) -> io::Result<Place> {
         let directory = cache.join(format!("{PREFIX}{}", std::process::id()));
-        // That of a process of the same number, which is no more.
+        // The directory of an ended process of the same number.
         if directory.exists() {
             fs::remove_dir_all(&directory)?;
         }

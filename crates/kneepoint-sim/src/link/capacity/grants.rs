@@ -8,7 +8,8 @@
 //! at k · period:   left = min(left, 0) + rate · period      packets leave while left > 0, each takes its bits
 //! ```
 //!
-//! The packet that begins in a grant may exceed it, which the next one pays for. What a grant has left when no packet waits is lost.
+//! A packet that begins in a grant may exceed it; the excess is taken from the next grant. What a grant has left when
+//! no packet waits is lost.
 //! With `peak` packets of a grant follow each other at that rate, and those that arrive meanwhile still have a part in it.
 
 use super::constant::Constant;

@@ -107,7 +107,7 @@ impl Capacity for Trace {
         if rate.0.abs_diff(mean.0) <= mean.0 / 10 {
             return Ok(());
         }
-        // In kbit/s, as somebody would write it.
+        // In kbit/s, as written by hand.
         let shown = Rate(mean.0.next_multiple_of(1000));
         Err(format!("rate, {rate}, is not the mean of the trace within a tenth: let it be {shown}"))
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Packets on their way: first-in-first-out lines that share one pool of places.
 //!
-//! A place that was freed last is taken first, while it is still in the processor's cache, so a thousand lines
-//! touch no more memory than the packets that are on them. A ring for each line would cycle through all it ever
+//! The slot freed last is reused first, while it is still in the processor's cache, so a thousand lines touch only as
+//! much memory as their packets need. A ring for each line would cycle through all it ever
 //! needed.
 
 use prefetch_index::prefetch_index;

@@ -75,7 +75,7 @@ pub(super) struct Link {
 }
 
 impl Link {
-    /// Whether it takes packets ahead of their time: it computes departures, and nobody watches its queue.
+    /// Whether it takes packets ahead of their time: it computes departures, and its queue is not observed.
     pub(super) fn ahead(&self) -> bool {
         !self.measured && !matches!(self.queue, Queue::Ruled(_))
     }

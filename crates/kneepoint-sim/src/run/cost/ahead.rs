@@ -17,7 +17,7 @@ enum Feeder {
     Several,
 }
 
-/// The feeders of all links, and whether each computes arrivals that nobody watches.
+/// The feeders of all links, and whether each computes arrivals without observers.
 pub(super) struct Ahead {
     feeders: Vec<Feeder>,
     unwatched: Vec<bool>,

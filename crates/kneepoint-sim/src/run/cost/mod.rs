@@ -41,7 +41,7 @@ crate::keys! {
         pub count: u64,
         /// Bytes for each.
         pub each: u64,
-        /// How the number comes about.
+        /// How the number is computed.
         pub why: String,
         /// What makes it smaller.
         #[serde(skip)]
@@ -79,7 +79,7 @@ pub struct Cost {
     pub terms: Vec<Term>,
     /// Bytes of the engine alone.
     pub engine: u64,
-    /// Packets that bottlenecks carry and sources press into the network, about.
+    /// The approximate number of packets that bottlenecks carry and sources send.
     pub packets: f64,
     /// Transfers that complete, about.
     pub transfers: f64,

@@ -21,7 +21,7 @@ pub(super) struct Shared<'a> {
     pub(super) bits: f64,
 }
 
-/// What each flow of a stream asks for.
+/// The demand of each flow of a stream.
 #[derive(Clone, Copy)]
 struct Asking<'a> {
     stream: &'a Stream,

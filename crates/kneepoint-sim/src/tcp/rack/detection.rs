@@ -35,7 +35,7 @@ pub struct Detection {
     latest: (Time, u32),
     rtt: Span,
     least_rtt: Option<Span>,
-    /// Something was delivered since losses were looked for.
+    /// A delivery has occurred since the last detection of losses.
     pub advanced: bool,
     /// The reordering degree: segments by which one was seen late, or DupThresh.
     pub degree: u32,

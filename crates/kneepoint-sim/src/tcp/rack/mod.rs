@@ -67,7 +67,7 @@ struct Forced {
     more: u32,
 }
 
-/// What an acknowledgement led to.
+/// The effect of an acknowledgement.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Told {
     /// Segments acknowledged in order.
@@ -105,7 +105,7 @@ pub struct Rack {
     retries: u32,
     backoff: u32,
     timer: Timer,
-    /// Set it anew when the turn is over.
+    /// Set it again after this step.
     rearms: bool,
     /// One above the last segment that the receiver has room for, and the room that it offered last.
     edge: u32,
@@ -372,7 +372,7 @@ impl Rack {
         self.told_nothing()
     }
 
-    /// Nothing that a controller grows by.
+    /// Nothing that makes a controller grow.
     fn told_nothing(&mut self) -> Told {
         Told { silent: true, repair: std::mem::take(&mut self.began), ..Told::default() }
     }
@@ -399,7 +399,7 @@ impl Rack {
         if !probe.again || news.probe_twice {
             self.probe = None;
         } else if una > probe.end {
-            // It repaired a loss that nothing else told of.
+            // It repaired a loss of which there was no other sign.
             self.repair_by_probe(host);
         } else if !(news.advanced || news.window || news.sacked) {
             self.probe = None;

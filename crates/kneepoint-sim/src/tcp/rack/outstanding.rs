@@ -41,7 +41,7 @@ impl Fate {
         self.0 |= other.0;
     }
 
-    /// Takes `other` out; whether it was in.
+    /// Removes `other`; returns whether it was present.
     #[inline]
     fn clear(&mut self, other: Fate) -> bool {
         let had = self.has(other);
@@ -169,7 +169,7 @@ impl Outstanding {
         self.duplicates
     }
 
-    /// An acknowledgement of `acked` segments: the first was missing, the others are those that duplicates told of.
+    /// An acknowledgement of `acked` segments: the first was missing, the others are the ones that caused duplicates.
     pub fn uncount_duplicates(&mut self, acked: u32) {
         self.duplicates = self.duplicates.saturating_sub(acked.saturating_sub(1));
     }

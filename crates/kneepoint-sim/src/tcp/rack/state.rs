@@ -33,7 +33,7 @@ impl Rack {
         self.out.una() >= self.point
     }
 
-    /// An acknowledgement that is more than one of what is in order, or arrives in another state than Open: what it leads to.
+    /// An acknowledgement that is more than one of what is in order, or arrives in another state than Open: its effect.
     #[cold]
     pub(super) fn alert(
         &mut self,

@@ -23,7 +23,7 @@ const MOST_DOUBLINGS: u32 = 10;
 /// A probe before the first round trip is known (Linux TCP_TIMEOUT_INIT).
 const FIRST_PROBE: Span = Span::from_secs(1);
 
-/// What the timer is for.
+/// The purpose of the timer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Purpose {
     /// Nothing.
@@ -39,10 +39,10 @@ pub enum Purpose {
     Window,
 }
 
-/// What a wake-up led to.
+/// The effect of a wake-up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Woken {
-    /// Nothing that a controller would hear of.
+    /// Nothing that a controller is notified of.
     Idle,
     /// A repair begins.
     Repair,
@@ -169,7 +169,7 @@ impl Rack {
         if self.probe.is_none() {
             let new = self.out.high() < self.limit(host);
             let (high, seq) = (self.out.high(), self.out.high() - u32::from(!new));
-            // Linux probes with all of the unit that the window has room for.
+            // Linux probes with as much of the unit as fits the window.
             let room = host.window().saturating_sub(self.out.in_flight());
             let more = if new && room > 1 { self.unit_of(host, room) - 1 } else { 0 };
             self.probe = Some(super::Probe { end: high + u32::from(new) + more, again: !new });

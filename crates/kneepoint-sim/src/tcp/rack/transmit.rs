@@ -30,7 +30,7 @@ const UNITS_PER_SECOND: f64 = 1024.0;
 /// The pace by window and round trip in slow start, and in avoidance.
 const PACES: (f64, f64) = (2.0, 1.2);
 
-/// What an event calls for.
+/// The reaction to an event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Turn {
     /// Nothing.
@@ -57,7 +57,7 @@ impl Turn {
 }
 
 impl Rack {
-    /// One above the last segment that there is and that the receiver has room for.
+    /// One above the last segment that exists and fits the receiver's window.
     #[inline]
     pub fn limit(&self, host: &Lent) -> u32 {
         host.total.min(self.edge)
@@ -179,7 +179,7 @@ impl Rack {
         head.at + srtt <= host.now + patience
     }
 
-    /// Segments until the end of the buffer that the next one is in. Linux fills buffers of 64 KiB behind the first flight.
+    /// Segments from the next one to the end of its buffer. Linux fills buffers of 64 KiB behind the first flight.
     fn left_of_buffer(&self, host: &Lent) -> u32 {
         let size = largest(host);
         size - self.out.high().saturating_sub(host.options.initial_window as u32) % size

@@ -106,7 +106,7 @@ impl Script {
         Options { payload: Bytes(agreed.payload.into()), handshake: true, ..options }
     }
 
-    /// The controller that it asks for.
+    /// The requested controller.
     pub fn controller(&self) -> &cc::Config {
         &self.plan.settings.cc
     }
@@ -126,7 +126,7 @@ impl Script {
         Script { recorded: true, ..self }
     }
 
-    /// Runs it on the host that it asks for.
+    /// Runs it on the requested host.
     pub fn run(&self) -> Outcome {
         self.run_on(self.options(), self.controller())
     }

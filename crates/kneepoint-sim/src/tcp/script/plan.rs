@@ -14,7 +14,7 @@ use crate::fault::{Fault, Faults};
 use crate::packet::Block;
 use crate::units::Span;
 
-/// What a handshake agreed on.
+/// The result of a handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Agreed {
     /// Payload of a full segment.
@@ -82,7 +82,7 @@ pub(super) struct Step {
     pub action: Action,
 }
 
-/// A script to run, and the host that it asks for.
+/// A script, and the host that it requires.
 pub(super) struct Plan {
     pub steps: Vec<Step>,
     pub agreed: Agreed,
@@ -122,7 +122,7 @@ pub(super) fn plan(written: Written, faults: &mut Faults) -> Option<Plan> {
 /// The segment size of a host that announces none (RFC 9293 §3.7.1).
 const SMALLEST_MSS: u32 = 536;
 
-/// What the first two packets agree on.
+/// The options agreed by the first two packets.
 fn agreement(events: &[Event], settings: &Settings) -> Result<Agreed, Fault> {
     let syn = |inbound| {
         events.iter().find_map(|event| match &event.what {

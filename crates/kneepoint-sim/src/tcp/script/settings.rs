@@ -6,7 +6,7 @@ use crate::suggest::did_you_mean;
 use crate::tcp::{Host, Options};
 use crate::units::Span;
 
-/// The host that a script asks for.
+/// The host that a script requires.
 #[derive(Clone, Debug)]
 pub(super) struct Settings {
     /// The options that need no handshake.

@@ -5,7 +5,7 @@ use super::{Phase, Sender};
 use crate::tcp::{Recovery, Reduced};
 
 impl Sender {
-    /// One above the last segment that there is and that the receiver has room for.
+    /// One above the last segment that exists and fits the receiver's window.
     pub(super) fn limit(&self) -> u32 {
         self.total.min(self.una.saturating_add(self.options.max_window))
     }

@@ -77,7 +77,7 @@ impl Sender {
         self.inflation = 0;
     }
 
-    /// The wake-up came: what it led to.
+    /// Handles the wake-up; returns its effect.
     pub fn on_wakeup(&mut self, now: Time) -> Woken {
         self.calm = false;
         if now < self.timer {

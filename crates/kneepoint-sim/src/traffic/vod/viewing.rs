@@ -2,7 +2,7 @@
 //! Viewing: what the players of a group did inside the measurement window.
 //!
 //! ```text
-//! playbacks       that began; a viewer whose playback has not has no start-up time yet
+//! playbacks       that began; a viewer whose playback has not begun has no start-up time yet
 //! start-up time   from the request for the first segment, as it reaches the server, to the beginning of playback
 //! stall           playback stands still, after it began, because the buffer is empty
 //! stall share     time stalled / (time played + time stalled)
@@ -20,9 +20,9 @@ use crate::units::{Rate, Span, Time};
 pub const PLAYED: Quantity = Quantity::number("played");
 /// How long it stood still for want of data after playback had begun.
 pub const STALLED: Quantity = Quantity::number("stalled");
-/// How often it began to.
+/// How often it began.
 pub const STALLS: Quantity = Quantity::number("stalls");
-/// Changes of the bit rate that it asked for.
+/// Changes of the requested bit rate.
 pub const SWITCHES: Quantity = Quantity::number("switches");
 /// How long it took until playback began.
 pub const STARTUP: Quantity = Quantity::times("startup");

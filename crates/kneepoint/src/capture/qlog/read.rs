@@ -11,7 +11,7 @@ use crate::capture::{Malformed, Transfer};
 use crate::predict::Sample;
 use crate::units::{Span, Time};
 
-/// A connection in a file, from the side that the file is of.
+/// A connection in a file, seen from the side that wrote the file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Traced {
     /// Its title, or what else names it.

@@ -282,7 +282,7 @@ fn clock(segments: &[Segment]) -> Option<f64> {
     usual_clock(measured).filter(|_| seconds > 1.0)
 }
 
-/// The usual clock that a measured one is close to.
+/// The usual clock frequency nearest to a measured one.
 pub(super) fn usual_clock(measured: f64) -> Option<f64> {
     let near = |clock: &&f64| (measured / **clock - 1.0).abs() < CLOCK_TOLERANCE;
     CLOCKS.iter().find(near).copied()

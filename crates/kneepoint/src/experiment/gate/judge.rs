@@ -127,7 +127,7 @@ fn candidate(
     let (now, before) = (of(|pair| pair.0), of(|pair| pair.1));
     let paired = Paired::of(pairs.iter().copied());
     let size = now.mean.abs().max(before.mean.abs());
-    // A single seed has no noise to be told from.
+    // A single seed gives no estimate of noise.
     let certain = if pairs.len() == 1 { Some(0.0) } else { None };
     let p = paired.p.or(certain)?;
     let moved = Move { check: result.check.clone(), at: result.at.clone(), before, now, p };

@@ -150,7 +150,7 @@ pub struct Outcome {
     pub pace: Pace,
     /// Whether an accepted outcome of this pace was there to be held against.
     pub has_baseline: bool,
-    /// Accepted cases that are no more.
+    /// Accepted cases that no longer exist.
     pub gone: Vec<String>,
     /// The cases, in the order of the suites.
     pub cases: Vec<CaseOutcome>,

@@ -63,7 +63,7 @@ mod tests {
         assert!(cases("rfc9734").unwrap_err().contains("did you mean `rfc9743`?"));
     }
 
-    /// A misspelt metric would make a claim untestable for every subject, and nobody would see it.
+    /// A misspelt metric would silently make a claim untestable for every subject.
     #[test]
     fn every_case_is_named_as_its_file_quotes_its_document_and_can_be_tested_by_some_subject() {
         for (suite, case, text) in CASES {

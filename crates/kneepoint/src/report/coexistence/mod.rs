@@ -65,7 +65,7 @@ pub fn document(all: &Coexistence, origin: &Manifest) -> Document {
     }
 }
 
-/// Who yields and who crowds out over all settings, in sentences.
+/// Sentences about schemes that yield or crowd out, over all settings.
 fn answer(all: &Coexistence) -> Prose {
     const WORDS: [(Conduct, [&str; 2]); 4] = [
         (Conduct::Coexists, ["coexists with all others", "coexist with all others"]),

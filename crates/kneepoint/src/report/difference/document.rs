@@ -110,7 +110,7 @@ fn signed(text: String, value: f64) -> String {
     if value > 0.0 && !is_zero { format!("+{text}") } else { text.replacen('-', "−", 1) }
 }
 
-/// The metric, and the part that it is of.
+/// The metric, and the part that it describes.
 fn name(one: &Compared) -> String {
     let part = one.part();
     if part.is_empty() { one.told.short.clone() } else { format!("{}, {part}", one.told.short) }

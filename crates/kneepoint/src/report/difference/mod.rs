@@ -110,8 +110,8 @@ crate::keys! {
     }
 }
 
-/// The differences of the metrics with these keys, or of the headline metrics if there are none. The names of both results are those
-/// that readers know them by.
+/// The differences of the metrics with these keys, or of the headline metrics if there are none. Both results keep the
+/// names that readers know.
 pub fn difference(a: (&str, &Comparison), b: (&str, &Comparison), metrics: &[String]) -> Difference {
     let ((name_a, first), (name_b, second)) = (a, b);
     let pairs = matched(first, second);

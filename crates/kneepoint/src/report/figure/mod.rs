@@ -33,7 +33,7 @@ use crate::table::Frame;
 use quantity::{Quantity, quantities};
 use view::View;
 
-/// What a figure is drawn from.
+/// The inputs of a figure.
 #[derive(Clone, Copy, Debug)]
 pub struct Observed<'o> {
     /// How it is drawn.
@@ -42,7 +42,7 @@ pub struct Observed<'o> {
     pub frame: &'o Frame,
     /// The axes that have names and units for people; labels of other axes are shown as they are.
     pub factors: &'o [Factor],
-    /// Published numbers, with what they are numbers of.
+    /// Published numbers with their quantities.
     pub published: &'o [(Reference, f64)],
     /// The interval of the run that is measured, in seconds.
     pub measured: Option<(f64, f64)>,

@@ -59,7 +59,7 @@ pub fn paper(comparison: &Comparison, wish: &FigureSpec) -> Option<Paper> {
     Some(numbers.paper(&quantities, &over, table))
 }
 
-/// What the figure at some levels is drawn from.
+/// The inputs of the figure at some levels.
 fn drawn_from<'o>(comparison: &'o Comparison, figure: &'o FigureSpec, frame: &'o Frame) -> Observed<'o> {
     let factors = &comparison.factors;
     Observed { figure, frame, factors, published: &[], measured: None, scaled: true }

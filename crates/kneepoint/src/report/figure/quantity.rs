@@ -127,7 +127,7 @@ fn heading(metric: &str) -> String {
     letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// What people read a metric in.
+/// The unit in which people read a metric.
 fn axis_unit(metric: &str) -> &'static str {
     match headlines().find(|known| known.key == metric).map(|known| known.unit) {
         // These charts show the number of the file, not the percentage that tables make of it.

@@ -264,7 +264,7 @@ fn decimals(text: &str) -> Option<usize> {
     (!whole.is_empty() && plain(whole) && plain(behind)).then_some(behind.len())
 }
 
-/// The room of the decimals that a number has not, so that points stand below each other.
+/// Padding for missing decimals, so that decimal points are aligned.
 fn room(text: &str, most: usize) -> String {
     match decimals(text) {
         Some(own) if own < most => {

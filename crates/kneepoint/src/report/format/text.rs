@@ -11,7 +11,7 @@ pub const FORMAT: Format = Format { name: "text", extension: "txt", render };
 
 /// Columns of a terminal of unknown width, and of files.
 const USUAL: usize = 80;
-/// Columns of the narrowest terminal that is written for.
+/// Columns of the narrowest supported terminal.
 const NARROWEST: usize = 16;
 /// Columns below which a table that does not fit is a list of its cells.
 const STACKED: usize = 40;

@@ -47,7 +47,7 @@ fn introduction(outcome: &Outcome) -> Vec<Block> {
         ));
     }
     if !outcome.gone.is_empty() {
-        blocks.push(Block::prose(format!("Accepted, but no case any more: {}.", outcome.gone.join(", "))));
+        blocks.push(Block::prose(format!("Accepted, but no longer a case: {}.", outcome.gone.join(", "))));
     }
     blocks
 }

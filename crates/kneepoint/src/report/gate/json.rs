@@ -27,7 +27,7 @@ crate::keys! {
         pub counts: BTreeMap<String, usize> => Shape::Each("<status>", "The number of cases."),
         /// One for each case.
         pub cases: Vec<Case>,
-        /// Accepted cases that are none any more.
+        /// Accepted cases that no longer exist.
         pub gone: Vec<String>,
         /// Enough to repeat the runs.
         pub manifest: Manifest,

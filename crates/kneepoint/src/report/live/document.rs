@@ -39,7 +39,7 @@ const CLOSE: [(&str, &str); 3] = [
     ("goodput_bps", "goodput"),
 ];
 
-/// Who had the hosts, as it stands in a sentence.
+/// Where the hosts were, for use in a sentence.
 fn side(report: &Report) -> &str {
     if report.side == KERNEL { "the kernel" } else { &report.side }
 }

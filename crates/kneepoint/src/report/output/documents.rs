@@ -106,7 +106,7 @@ pub(super) const ALL: &[Output] = &[
             ),
             Key("seconds", "The time that passes; null on a cluster, and if none was tried."),
             Key("jobs", "Runs side by side; null on a cluster without `--jobs`."),
-            Key("packets", "Packets that the new ones send, about."),
+            Key("packets", "The approximate number of packets that the new ones send."),
             Key(
                 "memory_bytes",
                 "The memory of `jobs` new runs side by side, with what is left of all for the report; on a cluster that of one.",
@@ -120,7 +120,7 @@ pub(super) const ALL: &[Output] = &[
             Key("memory[].bytes", "Bytes in all."),
             Key("shard", "The shard, as `1/2`; null without `--shard`."),
             Key("on", "The cluster that would make the new runs; null without `--on`."),
-            Key("store", "The directory in which kept runs were looked for."),
+            Key("store", "The directory searched for kept runs."),
             Key(
                 "url",
                 "The remote store that the directory mirrors; runs that only it has are counted as new. Null without one.",
@@ -164,7 +164,7 @@ pub(super) const ALL: &[Output] = &[
             In("verdicts[].leaves_least", EXTREME),
             Key("cells[]", "One for each pair in each setting."),
             In("cells[]", super::tables::CELLS),
-            Key("cells[].meetings[]", "One for each run of the pair: what `knee plot` draws from."),
+            Key("cells[].meetings[]", "One for each run of the pair, for `knee plot`."),
             Key("cells[].meetings[].share", "The part of the bytes served that is the row's."),
             Key(
                 "cells[].meetings[].drop_ratio_row",

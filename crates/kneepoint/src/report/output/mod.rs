@@ -278,7 +278,7 @@ impl Definition {
     pub fn fits(&self, path: &[&str]) -> bool {
         let mut own = self.path.split('.');
         let each = path.iter().enumerate().all(|(place, given)| {
-            // Whether the last is a list is not compared: an empty one does not say what it is a list of.
+            // Whether the last is a list is not compared, because an empty list does not show the type of its elements.
             let bare = |key: &str| if place + 1 == path.len() { list_free(key).len() } else { key.len() };
             own.next().is_some_and(|own| same(&own[..bare(own)], &given[..bare(given)]))
         });

@@ -148,7 +148,7 @@ fn lay(params: &Params, site: &Site, table: &Table, faults: &mut Faults) -> Opti
     let mut forward_link = bottleneck.clone();
     hand_over(&mut forward_link, (&site.handover, &site.handover.rates), site.root, faults);
     net.link(forward_link);
-    // Without access links back, acknowledgements pass the routers by.
+    // Without access links back, acknowledgements bypass the routers.
     if params.access == Access::Full {
         let own_rate = params.reverse_rate.get().copied();
         let mut back = LinkSpec {

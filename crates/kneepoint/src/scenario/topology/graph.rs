@@ -140,7 +140,7 @@ fn lay(site: &Site, table: &Table, faults: &mut Faults) -> Option<Laid> {
     Some(Laid { network: graph.net.0, pairs: site.wishes.iter().zip(pairs).map(repeat).collect() })
 }
 
-/// More links, or nodes, than anybody writes by hand.
+/// More links, or nodes, than a hand-written scenario has.
 const GREATEST_GRAPH: usize = 2000;
 
 /// Nodes and links so far.

@@ -5,7 +5,7 @@ use crate::packet::Flags;
 use crate::trace::{Event, Fate, LinkId, Observer, Reason};
 use crate::units::{Interval, Span, Time};
 
-/// Groups that it looks at.
+/// Groups that it inspects.
 const PAIR: usize = 2;
 /// The bottleneck, the first link.
 const BOTTLENECK: LinkId = LinkId(0);
@@ -29,7 +29,7 @@ pub struct Gauge {
     lawful: bool,
 }
 
-/// What a run comes to.
+/// The result of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gauged {
     /// Goodput of each group in the interval of rates, in bit/s.

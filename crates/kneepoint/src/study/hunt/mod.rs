@@ -46,7 +46,7 @@ pub struct Hunt {
     pub progress: Progress,
 }
 
-/// How far a hunt is: enough to go on.
+/// The state of a hunt, from which it can resume.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Progress {
     /// Networks that were evaluated.

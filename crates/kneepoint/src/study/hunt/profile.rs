@@ -15,7 +15,7 @@ pub struct Profile {
     pub name: &'static str,
     /// What it is about.
     pub about: &'static str,
-    /// Where its bounds come from.
+    /// The origin of its bounds.
     pub source: &'static str,
     /// The greatest number of steps.
     pub steps: u32,
@@ -139,7 +139,7 @@ pub const PROFILES: &[Profile] = &[
     },
     Profile {
         name: "constant",
-        about: "one rate and one delay, drop tail, nobody else and no random losses: what remains is jitter and bunches of acknowledgements",
+        about: "one rate and one delay, drop tail, no other flows and no random losses: jitter and bunches of acknowledgements remain",
         source: "V. Arun et al., Toward Formally Verifying Congestion Control Behavior, SIGCOMM 2021, §3 (a path with bounded jitter); V. Arun, M. Alizadeh, \
                  H. Balakrishnan, Starvation in End-to-End Congestion Control, SIGCOMM 2022, §2",
         steps: 1,

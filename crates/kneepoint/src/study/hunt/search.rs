@@ -52,7 +52,7 @@ fn parent<'e>(elites: &[&'e Elite], rng: &mut Rng) -> &'e Genome {
     &elites[place as usize].genome
 }
 
-/// Takes each number of the other parent as often as not, and its steps from a place on.
+/// Takes each number from either parent with equal chance, and the other parent's steps after a random position.
 fn cross(child: &mut Genome, other: &Genome, rng: &mut Rng) {
     let mut other = other.clone();
     let cut = rng.below(child.steps.len() as u64) as usize;

@@ -30,7 +30,7 @@ pub struct Shrunk {
 /// A try: what is left of a network, or nothing where there is nothing to leave out.
 type Move = fn(&Genome, usize, &Profile) -> Option<Genome>;
 
-/// The moves, the boldest first. Each is tried at places from 0 on.
+/// The moves, the boldest first. Each is tried at every place from 0.
 const MOVES: &[Move] =
     &[without_step, without_number, plain_queue, level_rate, level_delay, joined, half, round];
 

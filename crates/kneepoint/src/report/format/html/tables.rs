@@ -165,7 +165,7 @@ pub(super) fn claims(page: &mut String, (heading, what): (&str, &str), claims: &
     page.write_str("</tbody></table></div>\n")
 }
 
-/// The numbers behind a chart, closed until somebody asks for them.
+/// The numbers behind a chart, folded until a reader opens them.
 pub(super) fn numbers(page: &mut String, title: &str, panels: &[Data]) -> fmt::Result {
     if panels.is_empty() {
         return Ok(());

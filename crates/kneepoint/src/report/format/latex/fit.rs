@@ -7,7 +7,7 @@ use super::cells;
 /// Characters in `\footnotesize` that a column of a two-column paper has room for, and a page.
 pub(super) const NARROW: usize = 63;
 pub(super) const WIDE: usize = 126;
-/// Characters in `\scriptsize` that a column has room for.
+/// Characters in `\scriptsize` that fit a column.
 pub(super) const DENSE: usize = 72;
 /// Longer texts are broken into lines.
 pub(super) const LONGEST: usize = 36;
