@@ -18,7 +18,7 @@ struct path {
 	u16 source_port, destination_port;
 };
 
-/* What user space says of paths: bits per second. */
+/* Rates of paths from user space, in bits per second. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 4096);
@@ -46,7 +46,7 @@ INLINE u32 headers(const struct sock *sk)
 	return 72;
 }
 
-/* Bits per second: what the network said of late, else what user space says; zero if neither does. */
+/* Bits per second: the network's latest rate, else the rate from user space, else zero. */
 INLINE u64 told_rate(struct sock *sk)
 {
 	struct advice *advice = bpf_sk_storage_get(&advices, sk, 0, 0);

@@ -85,7 +85,7 @@ check kneepoint-cc wasm32-unknown-unknown std,panic_abort "$@"
 check kneepoint-sim wasm32-unknown-unknown std,panic_abort "$@"
 check kneepoint wasm32-unknown-unknown std,panic_abort "$@"
 
-# What a page carries: the engine with every controller, discipline and source.
+# The contents of a page: the engine with every controller, discipline and source.
 program=$out/wasm32-unknown-unknown/dist/examples/every_pair.wasm
 if has_target; then
     cargo build -p kneepoint-sim --example every_pair --target wasm32-unknown-unknown --target-dir "$out" --profile dist \

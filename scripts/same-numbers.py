@@ -21,7 +21,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PARTS = os.environ.get("KNEE_SAME", "compare,scenarios,experiments,validation").split(",")
-# What a run cost, not what came of it.
+# The cost of a run, not its result.
 COSTS = {"cpu_seconds", "events"}
 
 
@@ -55,7 +55,7 @@ def record(knee, out):
 
 
 def lines(file):
-    """Each number of a table, by what names it."""
+    """Each number of a table, by its name."""
     with open(file, newline="") as text:
         rows = list(csv.DictReader(text))
     if rows and "metric" in rows[0]:

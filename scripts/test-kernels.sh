@@ -3,8 +3,8 @@
 # Boots kernels of Debian in an emulated machine and runs kernel programs there: scripts/kernels/init says what. Kernels are
 # unpacked below target/ and not installed. The table of docs/kernel.md is renewed with --write.
 #
-# The machine is QEMU without KVM, which any host can run. Its timing is that of an emulated processor: whatever depends on
-# delays means nothing there, and nothing of that kind is asked.
+# The machine is QEMU without KVM, which any host can run. Its timing is that of an emulated processor: numbers that
+# depend on delays mean nothing there, and none are asserted.
 #
 # Where QEMU or Debian's packages are missing it says SKIPPED and why, and succeeds: KNEE_KERNELS=required makes that a failure.
 

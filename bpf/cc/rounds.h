@@ -33,7 +33,7 @@ INLINE flag round_over(struct round *round, const struct ack *ack)
 #define TERMS 13
 #define HALVINGS 6
 
-/* By its series, within 4e-9 up to 1; more is halved up to six times and what is left squared, within 2e-7. */
+/* By its series, within 4e-9 up to 1; larger arguments are halved up to six times and the result is squared, within 2e-7. */
 INLINE fixed gone(fixed x)
 {
 	fixed left = 0, term = ONE;

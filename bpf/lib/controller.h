@@ -2,8 +2,8 @@
 /*
  * A controller of cc/ in the kernel's TCP. A program defines ALGORITHM, its name, and VALUES, its parameters, and includes this.
  *
- *   pkts_acked   every acknowledgement, before it grows the window: delays are heard, and an early response is made
- *   cong_avoid   the window grows, if it is what limits the sender and nothing was responded
+ *   pkts_acked every acknowledgement, before it grows the window: takes in delays, and makes an early response
+ *   cong_avoid the window grows, if it limits the sender and no response was made
  *   ssthresh     a loss or a congestion mark; after a timeout, too
  *   set_state    the stack repairs, or has repaired
  *
@@ -102,7 +102,7 @@ INLINE u32 outstanding(const struct tcp_sock *tp)
 	return tp->packets_out - tp->sacked_out - tp->lost_out + tp->retrans_out;
 }
 
-/* Whether the window is what limits the sender, as tcp_is_cwnd_limited() has it: one that is not used does not grow. */
+/* Whether the window limits the sender, as in tcp_is_cwnd_limited(): an unused window does not grow. */
 INLINE flag limits(const struct tcp_sock *tp, flag slow)
 {
 	return BPF_CORE_READ_BITFIELD(tp, is_cwnd_limited) || (slow && tp->snd_cwnd < 2 * tp->max_packets_out);

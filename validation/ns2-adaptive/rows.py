@@ -168,7 +168,7 @@ figures (`ours.csv`, three seeds); `make validate-streams` renews ours. Runs tak
 Each cell: ours ± half of its 95 % interval over seeds / ns-2's; bold with the number of its reason where ns-2's figure is neither in that interval nor near it (5 % of T/µ and of the streams' rate,
 10 % of the losses, 0.15 of the successes).
 """
-# A figure: its title, its key in our file, its column in ns-2's, and what is near it: a part of it, and a distance.
+# A figure: its title, its key in our file, its column in ns-2's, and the limits of agreement: relative and absolute.
 FIGURES = [
     ("T/µ", "room", "Tmu", 0.05, 0),
     ("kbit/s of a stream", "rate", "cbr", 0.05, 0),

@@ -110,7 +110,7 @@ def discipline(ns, setting, buffer):
 
 
 def wires(ns, rate, delay):
-    """A point-to-point link, whose devices hold whatever comes."""
+    """A point-to-point link, whose devices have unlimited buffers."""
     link = ns.PointToPointHelper()
     link.SetDeviceAttribute("DataRate", ns.StringValue(f"{round(rate)}bps"))
     link.SetChannelAttribute("Delay", ns.TimeValue(ns.NanoSeconds(round(delay * 1e9))))

@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::session::Session;
 use crate::store::Store;
 
-/// What a verb found out.
+/// The answer of a verb.
 pub struct Answer {
     /// The report.
     pub document: Document,

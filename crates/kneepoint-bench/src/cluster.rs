@@ -78,7 +78,7 @@ pub struct Job<'a> {
     pub jobs: Option<u16>,
 }
 
-/// What Python needs besides: the words that workers repeat.
+/// Additions for Python: the arguments that workers repeat.
 #[derive(Serialize)]
 struct Order<'a> {
     on: &'a str,
@@ -140,7 +140,7 @@ import importlib.util
 found = importlib.util.find_spec('kneepoint')
 print('Python has', found.origin if found else 'none')";
 
-/// What is wrong with a program that does not answer as this version of the package, and the remedy.
+/// The fault of a program that does not answer as this version of the package, and the remedy.
 fn stranger(python: &Path, version: Option<String>) -> (String, String) {
     let named = python.display();
     let wheel = format!(
@@ -230,7 +230,7 @@ fn stop(child: &Child) {
     let _ = kill_process(Pid::from_child(child), Signal::INT);
 }
 
-/// What Python says, read on a thread of its own.
+/// Python's output, read on its own thread.
 fn lines(child: &mut Child) -> Result<Receiver<Line>, Failure> {
     let (sender, receiver) = channel();
     if let Some(pipe) = child.stdout.take() {

@@ -49,7 +49,7 @@ pub trait Aside: Sync {
     /// Whether there are listeners. Runs with one are always simulated.
     fn listens(&self) -> bool;
 
-    /// What a listener to a run takes.
+    /// The memory of an observer of a run.
     fn takes(&self, _cost: &Cost) -> Vec<Term> {
         Vec::new()
     }
@@ -98,7 +98,7 @@ pub fn conduct<S: Study>(
     }
     let ends = sweep.budget.map(|budget| machine::wall_time() + budget);
     let mut conducted = round(session, study, sweep, aside, ends, Records::default())?;
-    // What follows from an outcome is for the shard that knows it: the others have ended.
+    // Only the shard that knows the outcome acts on it: the others have ended.
     let whole = sweep.whole();
     while conducted.left() == 0
         && let Some(why) = study.again(&conducted.outcome)

@@ -138,7 +138,7 @@ impl Failure {
     }
 }
 
-/// What to do about an operation that a limit of the machine or of the shell refused.
+/// The remedy for an operation that a limit of the machine or of the shell refused.
 pub fn limit(error: &io::Error) -> Option<&'static str> {
     match error.kind() {
         io::ErrorKind::FileTooLarge => Some("raise the limit on the size of files: `ulimit -f` shows it"),
@@ -172,7 +172,7 @@ impl Complaint {
         &self.message
     }
 
-    /// What to do about it.
+    /// The remedy.
     pub fn remedy(&self) -> Option<&str> {
         self.remedy.as_deref()
     }

@@ -164,7 +164,8 @@ impl Write for Unnamed {
 }
 
 impl Pending {
-    /// Starts a file with the final name `path`. A symbolic link of that name gives way to the file; what it points to stays.
+    /// Starts a file with the final name `path`. A symbolic link of that name is replaced by the file; its target
+    /// stays.
     pub fn create(path: &Path) -> Result<Pending, Failure> {
         if path.file_name().is_none() {
             let message = format!("cannot write `{}`: it names no file", path.display());

@@ -54,11 +54,11 @@ pub struct Forecast {
     jobs: Option<usize>,
     /// Packets that the new ones send.
     packets: f64,
-    /// Memory of these runs side by side with what is left of all; on a cluster that of one.
+    /// Memory of these parallel runs with the results of all; on a cluster, the memory of one run.
     memory_bytes: u64,
-    /// What they may take; unknown on a cluster, and where the machine does not tell.
+    /// Their limit; unknown on a cluster, and where the machine does not report its memory.
     memory_allowed_bytes: Option<u64>,
-    /// What takes the memory of the run that takes most.
+    /// The largest parts of the memory of the largest run.
     memory: Vec<Part>,
     /// The part of the runs, as 1/2.
     shard: Option<String>,
@@ -79,7 +79,7 @@ struct Part {
 }
 
 impl Forecast {
-    /// Looks what is kept, and tries some of the runs that are not; `afresh` if all are simulated whatever is kept.
+    /// Looks what is kept, and tries some of the runs that are not; `afresh` if all are simulated, without kept runs.
     pub fn of(
         session: &Session,
         study: &impl Study,

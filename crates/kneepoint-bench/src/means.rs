@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The means of a study: how many runs side by side, where they are kept, and who makes them.
+//! The means of a study: the number of parallel runs, their store, and the machines that make them.
 
 use std::fmt;
 use std::ops::Deref;
@@ -25,7 +25,7 @@ pub struct Means {
     pub fresh: bool,
     /// The directory of kept runs, or a URL; without it that of the environment, or the usual one.
     pub store: Option<PathBuf>,
-    /// Memory that the runs may take together; without it a share of what is available.
+    /// Memory that the runs may take together; without it a share of the available memory.
     pub memory: Option<Bytes>,
 }
 
@@ -52,8 +52,8 @@ pub struct Shard {
 }
 
 impl Shard {
-    /// Whether it has the run at this place of the study, from 0. The order is the study's, so that every machine has the same one,
-    /// whatever is kept by now.
+    /// Whether it has the run at this place of the study, from 0. The order is the study's, so that every machine has
+    /// the same one, with any number of kept runs.
     pub fn has(self, place: usize) -> bool {
         place % self.of == self.number - 1
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Names of ours. What a killed process left under one of them is swept, the folder of a film excepted, and nothing else is.
+//! Names of ours. Leftovers of killed processes under these names are removed, except the folder of a film; nothing
+//! else is.
 //!
 //! | name | is |
 //! |---|---|

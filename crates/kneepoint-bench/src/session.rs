@@ -75,7 +75,7 @@ pub trait Caller: Send + Sync {
     fn spelling(&self) -> Spelling;
     /// Takes a remark.
     fn tell(&self, remark: &str);
-    /// Takes a warning, which is shown whatever else is not.
+    /// Takes a warning, which is always shown.
     fn warn(&self, warning: &str);
     /// Takes the outcome as text, where they want text.
     fn print(&self, text: &str) -> Result<(), Failure>;
@@ -89,12 +89,12 @@ pub trait Caller: Send + Sync {
     fn bar(&self, total: u64) -> Arc<dyn Bar>;
 }
 
-/// What a caller gives along.
+/// Additional input of a caller.
 #[derive(Default)]
 pub struct Given {
     /// The words of the call, without the program's name.
     pub words: Vec<String>,
-    /// What `-` reads, where that is known already.
+    /// The input of `-`, where it is known already.
     pub input: Option<String>,
     /// Algorithms of theirs, which words and scenarios may name.
     pub extensions: Extensions,
@@ -102,7 +102,7 @@ pub struct Given {
     pub share: Share,
     /// The flag by which the call is stopped.
     pub stop: Arc<AtomicBool>,
-    /// What is around the work of each thread that makes runs.
+    /// A wrapper around the work of each simulating thread.
     pub around: Option<Around>,
 }
 
@@ -161,7 +161,7 @@ impl Session {
         &self.extensions
     }
 
-    /// What `-` reads, at most so many bytes.
+    /// The input of `-`, up to this number of bytes.
     pub fn read(&self, most: u64) -> io::Result<Vec<u8>> {
         match self.input() {
             Some(text) => Ok(text.as_bytes().to_vec()),
@@ -179,7 +179,7 @@ impl Session {
         self.input.get().map(String::as_str)
     }
 
-    /// Makes a remark. What would act on a terminal is shown as an escape.
+    /// Makes a remark. Control characters are shown as escapes.
     pub fn tell(&self, remark: impl AsRef<str>) {
         self.tell_styled(&visible(remark.as_ref()));
     }
@@ -189,7 +189,7 @@ impl Session {
         self.caller.tell(remark);
     }
 
-    /// Warns. What would act on a terminal is shown as an escape.
+    /// Warns. Control characters are shown as escapes.
     pub fn warn(&self, warning: impl AsRef<str>) {
         self.caller.warn(&visible(warning.as_ref()));
     }
@@ -199,7 +199,7 @@ impl Session {
         self.few_threads.call_once(|| self.tell(remark()));
     }
 
-    /// Prints the outcome; what would act on a terminal is shown as an escape, which JSON reads back.
+    /// Prints the outcome; control characters are shown as escapes, which JSON reads back.
     pub fn print(&self, text: impl AsRef<str>) -> Result<(), Failure> {
         self.caller.print(&visible(text.as_ref()))
     }

@@ -41,7 +41,7 @@ pub struct Store {
     said: AtomicBool,
 }
 
-/// What was found under the name of a run.
+/// The file found under the name of a run.
 enum Found {
     Run(Box<Record>),
     Nothing,
@@ -49,8 +49,8 @@ enum Found {
 }
 
 impl Store {
-    /// Opens the folder that was given, or that of the environment, or the usual one; makes it if there is none. What killed processes
-    /// left in it goes.
+    /// Opens the folder that was given, or that of the environment, or the usual one; makes it if there is none.
+    /// Removes leftovers of killed processes in it.
     pub fn open(session: &Session, given: Option<&Path>) -> Result<Store, Failure> {
         let store = Store::at(session, given);
         let made = fs::create_dir_all(&store.folder);
@@ -66,7 +66,7 @@ impl Store {
 
     /// The same folder to look into, whether there is one or not.
     pub fn at(session: &Session, given: Option<&Path>) -> Store {
-        // What a URL names is copied to the usual folder.
+        // The contents of a URL are copied to the usual folder.
         let named = if Store::url(given).is_some() { None } else { Store::named(given) };
         let folder = named.unwrap_or_else(|| PathBuf::from(USUAL));
         // A program may be elsewhere when it asks later.
@@ -167,7 +167,7 @@ impl Store {
     }
 }
 
-/// What is wrong with the file of a run, if anything is.
+/// The fault of the file of a run, if any.
 pub fn fault(name: &str, bytes: &[u8]) -> Option<Fault> {
     too_large(bytes).map(Fault::Damaged).or_else(|| sealed::open(name, None, bytes).err())
 }

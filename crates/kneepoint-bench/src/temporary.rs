@@ -19,7 +19,7 @@ use tempfile::{NamedTempFile, TempDir};
 
 use crate::ours::{self, Drawn};
 
-/// What files and directories may be open to; the process's mask is taken from it.
+/// Permissions of new files and directories, before the process's mask.
 const FILE: u32 = 0o666;
 const DIRECTORY: u32 = 0o777;
 /// How often a sweep may come between.

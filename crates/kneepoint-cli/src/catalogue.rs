@@ -82,7 +82,7 @@ impl Kind {
             Kind::Predictors => ["predictor", "predictors", "`knee predict --predictors`"],
             Kind::Models => ["fluid model", "models", "`knee fluid`"],
             Kind::Presets => {
-                ["preset", "presets", "in the place of what it stands for, before which it goes in a scheme"]
+                ["preset", "presets", "instead of the full name, before which it is written in a scheme"]
             }
             Kind::Topologies => ["topology", "topologies", "`kind` in [topology]"],
             Kind::Recoveries => ["recovery", "recoveries", "`recovery` in [tcp] or with --tcp"],

@@ -51,14 +51,14 @@ pub use options::ComparisonOptions;
 use options::Overlay;
 use outcome::{result, said_beside};
 
-/// What a report tells of its runs beside their numbers.
+/// Facts about runs that a report gives in addition to their numbers.
 struct About {
     title: String,
     rows: Reported,
     manifest: Manifest,
 }
 
-/// What the rows of a report differ in, and how that is drawn.
+/// The factors of the rows of a report, and their figure.
 struct Reported {
     factors: Factors,
     figure: FigureSpec,
@@ -141,7 +141,7 @@ impl ComparisonOptions {
     }
 }
 
-/// What the runs of some cases cannot tell.
+/// The limits of the runs of some cases.
 fn cautions(cases: &[Compared]) -> Vec<Caution> {
     caution::of(&cases.iter().map(caution::Case::from).collect::<Vec<_>>())
 }
@@ -222,7 +222,7 @@ pub struct ComparisonPlan {
     pub every_flow: bool,
     /// How the scenario wants its figure.
     pub figure: FigureSpec,
-    /// What the report says of its setting.
+    /// The report's description of its setting.
     pub notes: Vec<String>,
     /// The directory of its files.
     pub out: Out,

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Files that may be compressed with gzip, zstd or xz, told by their first bytes.
 //!
-//! Every checksum is verified, and a file is read to its end, all of its members. What fails is an error, with one exception: of a file
-//! that ends too early, what is before the end is used, and a warning says so. Damage that looks like an early end has the same warning.
+//! Every checksum is verified, and a file is read to its end, all of its members. Every failure is an error, with one
+//! exception: a truncated file is used up to its end, with a warning. Damage that looks like an early end has the same
+//! warning.
 //! Zeros behind the last member of gzip, by which tapes and `dd` fill a block, are nothing, as for gzip(1); between and behind streams of
 //! xz four are, or a multiple of four.
 
@@ -91,7 +92,7 @@ impl From<FrameDecoderError> for Stopped {
     }
 }
 
-/// What is left of a file, and what came out of it.
+/// The rest of a file, and the bytes decoded from it.
 struct Packed<'f> {
     rest: &'f [u8],
     whole: Vec<u8>,
@@ -106,12 +107,12 @@ impl Packed<'_> {
     }
 }
 
-/// The bytes of a file, and what there is to say of it.
+/// The bytes of a file, and remarks on it.
 #[derive(Debug, Default)]
 pub struct Unpacked {
     /// Those that it was compressed from, if it was.
     pub bytes: Vec<u8>,
-    /// What is wrong with them, although they can be used.
+    /// Their faults, although they can be used.
     pub warning: Option<String>,
     /// Facts that cannot be known of them.
     pub remark: Option<String>,
@@ -273,7 +274,7 @@ fn zstd(packed: &mut Packed) -> Result<Checked, Stopped> {
         if !decoder.is_finished() {
             let read = decoder.decode_blocks(&mut packed.rest, BlockDecodingStrategy::UptoBytes(1 << 20));
             if let Err(error) = read {
-                // What later blocks could have referred to is still in the decoder.
+                // The window for later blocks is still in the decoder.
                 let _ = decoder.decode_blocks(EMPTY_BLOCK, BlockDecodingStrategy::All);
                 decoder.collect_to_writer(&mut packed.whole)?;
                 return Err(error.into());
@@ -299,7 +300,7 @@ fn no_member() -> io::Error {
     io::Error::other("what follows the last member begins no other")
 }
 
-/// The innermost cause in words: what is around it names the decoder's types.
+/// The innermost cause in words: outer errors name the decoder's types.
 fn reason(error: &io::Error) -> String {
     if is_end(error) {
         return "unexpected end".into();
@@ -315,7 +316,7 @@ fn is_end(error: &io::Error) -> bool {
     ends(error) || causes(error).any(|cause| cause.downcast_ref::<io::Error>().is_some_and(ends))
 }
 
-/// The error within an error, and what caused each.
+/// The error within an error, and the cause of each.
 fn causes(error: &io::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
     let inner = error.get_ref().map(|inner| inner as &(dyn Error + 'static));
     std::iter::successors(inner, |&cause| cause.source())

@@ -70,7 +70,7 @@ impl FigureOptions {
         }
     }
 
-    /// What they say of a figure.
+    /// Their effect on a figure.
     fn said(&self) -> Result<FigureSpec, Failure> {
         let words = |word: &Option<String>| Words(word.clone().unwrap_or_default());
         let series = |by: &String| Or::is(Words(if by == NONE { String::new() } else { by.clone() }));

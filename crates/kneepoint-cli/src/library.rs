@@ -27,7 +27,7 @@ pub struct Volume {
     pub paper: String,
     /// The experiment.
     pub experiment: Experiment,
-    /// The text of the file with what it shares with the publication's other experiments.
+    /// The text of the file with the common part of the publication's experiments.
     pub shared: Option<String>,
 }
 
@@ -42,7 +42,7 @@ struct Carried {
 }
 
 impl Carried {
-    /// None for what the experiments of a folder share.
+    /// None for the common part of a folder's experiments.
     fn of(&(path, text): &(&'static str, &'static str)) -> Option<Carried> {
         let (paper, file) = path.rsplit_once('/')?;
         let id = text.lines().find_map(|line| line.strip_prefix("id = \"")?.strip_suffix('"'))?;
@@ -61,7 +61,7 @@ impl Carried {
     }
 }
 
-/// The name of the file with what the experiments of a folder share.
+/// The name of the file with the common part of a folder's experiments.
 const PUBLICATION: &str = "publication.toml";
 
 /// The publications with experiments in the program.

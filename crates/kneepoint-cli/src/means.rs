@@ -28,11 +28,12 @@ pub struct MeansOptions {
     /// that is not what was kept is set aside as NAME.json.bad and named, and its run is made again.
     #[arg(long, value_name = "DIR", overrides_with = "store")]
     store: Option<PathBuf>,
-    /// Memory that the runs may take together, as in 4gb [default: three quarters of what is available]
+    /// Memory that the runs may take together, as in 4gb [default: three quarters of the available memory]
     ///
     /// It is estimated beforehand: fewer runs are made side by side if not all fit, and a run that does not fit alone is refused. One
-    /// that grows beyond what it may take is stopped. Available is what the machine has, what the control group leaves, or half of what
-    /// `ulimit -v` leaves, whichever is least. On a cluster this is the memory of each worker, which makes one run at a time.
+    /// that grows beyond what it may take is stopped. Available is the least of the machine's free memory, the control
+    /// group's, and half of the room below `ulimit -v`. On a cluster this is the memory of each worker, which makes one
+    /// run at a time.
     #[arg(long, value_name = "SIZE", overrides_with = "memory")]
     memory: Option<Bytes>,
 }

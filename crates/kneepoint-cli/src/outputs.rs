@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Where a verb writes, and what its files are called.
+//! The output directory of a verb, and the names of its files.
 
 mod folder;
 mod mark;

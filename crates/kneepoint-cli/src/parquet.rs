@@ -81,7 +81,7 @@ pub fn save_tables(
     Ok(())
 }
 
-/// What a file says of itself.
+/// A file's own description.
 #[derive(Clone, Copy)]
 pub struct Origin<'a> {
     /// Defines its columns.

@@ -35,7 +35,7 @@ pub fn read(session: &Session, place: &Path, series: bool) -> Result<Comparison,
     Ok(comparison)
 }
 
-/// What a verb left in a file of its own, as it is read; none in a directory without that file.
+/// The contents of a verb's own file; none in a directory without that file.
 pub fn of_verb<T>(
     place: &Path,
     file: &str,

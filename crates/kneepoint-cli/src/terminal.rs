@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Text for as many columns as the terminal has. What goes into a pipe or a file is left as it is: a line for each item.
+//! Text for as many columns as the terminal has. Output to a pipe or a file is not changed: a line for each item.
 
 mod equation;
 

@@ -16,7 +16,7 @@ use crate::values::OneOf;
 /// Options of the traffic.
 #[derive(Args)]
 pub struct Workload {
-    /// The traffic, and the default of what is compared on which bottleneck
+    /// The traffic, and with it the default schemes and bottleneck
     #[arg(long, value_enum, default_value_t = Kind::Bulk, ignore_case = true)]
     workload: Kind,
     /// Web sessions beside the long transfers [with --workload web: 100]
@@ -44,7 +44,7 @@ pub struct Workload {
 enum Kind {
     /// Long transfers; --web adds sessions with a page every 15 s
     Bulk,
-    /// Objects of a web site beside long transfers: which queue gives them the best times, at what cost?
+    /// Objects of a web site next to long transfers: which queue gives them the best times, and at what cost?
     Web,
 }
 

@@ -38,7 +38,7 @@ fn turn() -> MutexGuard<'static, ()> {
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Says it whether or not the test passes: what is printed by the macros is not shown of a test that does.
+/// Prints it whether or not the test passes: output of the macros is hidden for a passing test.
 fn say(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }
@@ -76,7 +76,7 @@ fn knee() -> Command {
     command
 }
 
-/// Runs it to its end; what it complained of, if it did.
+/// Runs it to its end; returns its error, if any.
 fn run(words: &[&str]) -> Result<(), String> {
     let output = knee().args(words).stderr(Stdio::piped()).output().expect("knee starts");
     if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
@@ -176,7 +176,7 @@ fn kill_attacher(_: &str, cycle: usize) {
     let before = tc(&["qdisc", "show", "dev", "lo"]);
     let attach = ["kernel", "aqm", "pisa", "--dev", "lo"];
     kill(knee().args(attach).spawn().expect("knee starts"), cycle, Duration::from_millis(60));
-    run(&[&attach[..], &["--replace"]].concat()).expect("it takes the place of what is left");
+    run(&[&attach[..], &["--replace"]].concat()).expect("it replaces the rest");
     run(&["kernel", "aqm", "remove", "--dev", "lo"]).expect("it is removed");
     assert_eq!(tc(&["qdisc", "show", "dev", "lo"]), before);
     tc(&["qdisc", "del", "dev", "lo", "root"]);
@@ -188,7 +188,7 @@ fn kill_attacher(_: &str, cycle: usize) {
     assert!(left.is_empty(), "pins are left: {left:?}");
 }
 
-/// What is tried, and in one of how many cycles.
+/// The action, and the number of cycles per try.
 type Trial = (&'static str, usize, fn(&str, usize));
 const PROGRAMS: [Trial; 3] = [
     ("loaded and unloaded", 1, load),
@@ -285,7 +285,7 @@ fn nobody_but_root_holds_the_lock_or_the_folder_of_pins() {
     };
     run(&["kernel", "unload", "--all"]).expect("nothing is loaded");
     assert!(!user(&["flock", "/run/knee/lock", "true"]), "a user opens the lock");
-    // Everybody may make a name there, and a link to what root's `knee` would empty.
+    // Every user may make a name there, even a link to a folder that root's `knee` would empty.
     let victim = std::env::temp_dir().join(format!("knee-victim-{}", std::process::id()));
     fs::create_dir_all(victim.join("pert")).expect("a folder");
     fs::write(victim.join("pert/file"), "kept").expect("a file");
@@ -342,7 +342,7 @@ fn cycle(cycles: usize, trials: &[Trial], passes: fn(&str) -> bool) {
     }
 }
 
-/// What was acknowledged, by flow, and the flows whose senders reported their state.
+/// Acknowledged data by flow, and the flows whose senders reported their state.
 #[derive(Default)]
 struct Data {
     acked: BTreeMap<u32, u64>,

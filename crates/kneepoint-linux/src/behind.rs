@@ -269,7 +269,7 @@ fn routes() -> io::Result<Vec<Ipv4Addr>> {
 pub struct Program {
     /// The process that waits for it.
     child: Child,
-    /// What that process stops waiting for when it is gone, as when this process ends in any way.
+    /// The pipe whose closing ends that process's wait, also when this process ends in any way.
     hold: Option<PipeWriter>,
 }
 

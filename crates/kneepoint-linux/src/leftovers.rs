@@ -13,7 +13,7 @@ use crate::tun;
 /// How the names of devices begin.
 const PREFIX: &str = "knee";
 
-/// What became of a device.
+/// The fate of a device.
 #[derive(Debug)]
 pub enum Outcome {
     /// It is gone.

@@ -89,7 +89,7 @@ impl Effort {
     }
 }
 
-/// What this machine lacks for transfers with these congestion controls, if it lacks anything.
+/// Requirements of transfers with these congestion controls that this machine lacks, if any.
 pub fn missing(controls: &[&str]) -> Option<String> {
     if !nix::unistd::geteuid().is_root() {
         return Some(format!(

@@ -20,7 +20,7 @@ use nix::unistd::{self, Gid, Uid, geteuid, getgid, getgroups, getuid, setfsgid, 
 pub struct User {
     /// The number.
     pub uid: Uid,
-    /// The group of what the user makes.
+    /// The group of files that the user makes.
     pub gid: Gid,
     groups: Vec<Gid>,
 }
@@ -100,7 +100,8 @@ impl Rights {
         }
     }
 
-    /// Gives up everything else, for the calling thread and what it starts. It makes system calls only, and allocates nothing.
+    /// Gives up everything else, for the calling thread and its children. It makes system calls only, and allocates
+    /// nothing.
     pub fn keep(&self) -> io::Result<()> {
         let Rights::Of(user) = self else { return Ok(()) };
         if let Some(User { uid, gid, groups }) = user {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A probe of a link by clocks of its own, which knows nothing of what the emulator thinks of its lateness.
+//! A probe of a link by its own clocks, independent of the emulator's own lateness figures.
 //!
 //! ```text
 //! near: the clock is read ─ datagram ─ link ─ datagram ─ far: the kernel's time of arrival (SO_TIMESTAMPNS)
@@ -8,7 +8,8 @@
 //! Single packets, each alone on the link, measure the one-way delay: far apart, so that idle threads sleep in between,
 //! and in a stream. Trains of packets measure the rate, from the first arrival of a train to its last. Both times are
 //! of one clock of one machine. The kernel stamps a datagram when the emulator writes it, so the
-//! receiver may wake up when it likes; what the near host needs from its clock to the emulator's reading counts as the link's.
+//! receiver may wake up when it likes; the time between the near host's timestamp and the emulator's reading counts as
+//! the link's.
 
 use std::io;
 use std::mem;

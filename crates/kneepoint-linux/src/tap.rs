@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Real packets as the laboratory's: which flow a frame belongs to, what its sender and its receiver know after it, and the
-//! events that a simulated host would have told.
+//! Real packets as the laboratory's: the flow of a frame, the state of its sender and receiver after it, and the events
+//! that a simulated host would have reported.
 //!
 //! ```text
 //! flow             one direction of a connection's payload, so that a connection has two if both ends send
@@ -13,8 +13,9 @@
 //! window           bytes sent and neither acknowledged nor in a block, in segments
 //! repair           a retransmission after duplicates or blocks, above what the repair before it had outstanding
 //! timeout          a retransmission of the first byte outstanding after 200 ms in which nothing was sent or heard
-//! hint             the window that the packet's DSCP bits carry; without them, what is outstanding with it
-//! completed        the acknowledgement of a FIN was delivered; the receiver had everything when it had the last byte in order
+//! hint             the window that the packet's DSCP bits carry; without them, the outstanding packets with it
+//! completed        the acknowledgement of a FIN was delivered; the receiver had everything when it had the last byte
+//! in order
 //! ```
 //!
 //! Readings: the window of the sender is not in its packets, so what is outstanding stands for it; losses not yet known to
@@ -51,7 +52,7 @@ pub struct Role {
     pub told: bool,
 }
 
-/// What hosts tell that their packets do not show.
+/// Facts from hosts that their packets do not show.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum News {
     /// A transfer ended.
@@ -145,7 +146,7 @@ impl Tap {
         self.superpackets
     }
 
-    /// What a flow has outstanding, in segments; NaN of a flow that is not known.
+    /// A flow's outstanding segments; NaN of a flow that is not known.
     pub fn window(&self, flow: FlowId) -> f64 {
         self.flows.get(&flow.0).map_or(f64::NAN, |way| self.ways[*way].stream.in_flight())
     }
@@ -192,7 +193,7 @@ impl Tap {
         }
     }
 
-    /// A frame left the network and is handed to its host. `packet` is what [`enter`](Tap::enter) made of it.
+    /// A frame left the network and is handed to its host. `packet` is the result of [`enter`](Tap::enter).
     pub fn leave<O: Observer>(&mut self, headers: &Headers, packet: &Packet, now: Time, watch: &mut O) {
         let Some(tcp) = &headers.tcp else {
             return watch.on(now, &Event::Delivered { packet, payload: Bytes(0) });
@@ -415,7 +416,7 @@ impl Tap {
     }
 }
 
-/// What the bits of congestion notification say.
+/// The meaning of the ECN bits.
 fn capable(ecn: Ecn) -> Flags {
     match ecn {
         Ecn::Not => Flags::default(),

@@ -5,8 +5,9 @@
 //! network ─ device ─ packet socket, promiscuous ─ program
 //! ```
 //!
-//! What the kernel leaves to a device is made up for: a checksum that a sender on this machine left unfinished is computed, and a
-//! VLAN tag that the device took off is put back. A frame that an offload merged of several is longer than any that the
+//! Work that the kernel leaves to a device is done here: an unfinished checksum of a sender on this machine is
+//! computed, and a VLAN tag that the device removed is restored. A frame that an offload merged of several is longer
+//! than any that the
 //! network carries; it is counted and dropped.
 
 use std::cell::Cell;
@@ -43,7 +44,7 @@ pub struct Wire {
     long: Cell<u64>,
 }
 
-/// What the kernel says of a frame beside its bytes.
+/// The kernel's information on a frame besides its bytes.
 #[derive(Default)]
 struct Aside {
     unfinished: bool,
@@ -70,7 +71,7 @@ impl Wire {
         }
         let wire = Wire { socket, name: name.to_string(), long: Cell::new(0) };
         wire.set(libc::SOL_PACKET, libc::PACKET_AUXDATA, &1)?;
-        // What the program sends is not to come back.
+        // Packets that the program sends must not come back.
         wire.set(libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, &1)?;
         wire.set(libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, &BUFFER)?;
         // SAFETY: zero is a value of every field of both.
@@ -142,7 +143,7 @@ impl Wire {
         if set < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
     }
 
-    /// A frame's own length, and what the kernel says beside it.
+    /// A frame's own length, and the kernel's information on it.
     fn take(&self, room: &mut [u8]) -> io::Result<(usize, Aside)> {
         let mut aside = [0_u64; 8];
         // SAFETY: all that the message points to lives through the calls; the kernel fills in at most what it is said to have room for, and

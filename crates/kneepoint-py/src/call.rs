@@ -43,7 +43,7 @@ pub struct Call {
     session: Arc<Session>,
     program: Arc<Program>,
     outcome: Mutex<Outcome>,
-    /// The failure of an algorithm, which the call raises whatever else it found.
+    /// The failure of an algorithm, which the call raises before any other result.
     raised: Arc<Raised>,
 }
 
@@ -123,7 +123,7 @@ impl Call {
         Some((done, total, message))
     }
 
-    /// What the verb remarked since it was last asked.
+    /// Remarks of the verb since the last call.
     fn remarks(&self) -> Vec<String> {
         self.program.take_remarks()
     }
@@ -133,7 +133,7 @@ impl Call {
         self.program.take_warnings()
     }
 
-    /// What was found out, once.
+    /// The answer, available once.
     fn answer(&self, py: Python<'_>) -> PyResult<Answer> {
         self.raised.check()?;
         match std::mem::replace(&mut *lock(&self.outcome), Outcome::Taken) {
@@ -164,7 +164,7 @@ fn answer(session: &Session, program: &Program, files: bool) -> Result<Answered,
     let mut left: Vec<&str> = session.words().iter().map(String::as_str).collect();
     if files {
         parsed(&left)?.act(session).map_err(Refused::Failed)?;
-        // What was just made is read back, which is no news.
+        // Runs just made are read back, which needs no message.
         program.hush();
         left.retain(|word| *word != "--fresh");
     }

@@ -37,7 +37,7 @@ self_cell::self_cell!(
 /// Packets that a window may have at most.
 const MOST_PACKETS: f64 = 1e6;
 
-/// What is set from outside, and what the sender saw since it was last asked.
+/// Settings from outside, and the sender's observations since the last call.
 #[derive(Debug)]
 struct Shared {
     window: f64,

@@ -29,7 +29,7 @@ pub struct Rows {
     batch: RecordBatch,
 }
 
-/// What is added to the key of a metric for the half width of its confidence interval.
+/// The suffix of a metric's key for the half width of its confidence interval.
 const HALF_WIDTH: &str = "_half_width";
 
 impl Rows {
@@ -222,7 +222,7 @@ impl Rows {
     }
 }
 
-/// What makes a table again.
+/// The function that makes a table again.
 type Parts = (Vec<(String, Py<PyAny>, BTreeMap<String, String>)>,);
 
 /// The definition of the metric in a column of a table; nothing for labels.

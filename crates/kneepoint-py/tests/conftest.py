@@ -59,7 +59,7 @@ def knee_program(here: Path) -> Callable[..., str]:
 
 @pytest.fixture(autouse=True)
 def unregistered() -> Iterator[None]:
-    """What a test registers goes with it."""
+    """Registrations of a test end with it."""
     before = dict(kneepoint.algorithms._REGISTERED)
     yield
     kneepoint.algorithms._REGISTERED.clear()

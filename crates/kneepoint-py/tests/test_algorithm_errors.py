@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What is wrong with an algorithm in Python is said with its place and the remedy: at its declaration, or by the call that runs it."""
+"""A fault of an algorithm in Python is reported with its place and the remedy: at its declaration, or by the call that runs it."""
 
 import signal
 import subprocess

@@ -87,7 +87,7 @@ def machines() -> Iterator[Machines]:
 
 
 def stored(folder: Path) -> dict[str, Any]:
-    """What is kept, but for the time that it took."""
+    """The kept run, without the time that it took."""
     runs = {path.name: json.loads(path.read_text())["record"] for path in folder.glob("[0-9a-f]*.json")}
     return {name: {key: value for key, value in run.items() if key != "cpu_seconds"} for name, run in runs.items()}
 

@@ -22,7 +22,7 @@ SMALL: dict[str, Any] = {"rate": "5mbit", "rtt": "20ms", "flows": 2, "duration":
 
 
 def kept(folder: Path) -> dict[str, Any]:
-    """What is kept, but for the time that it took."""
+    """The kept run, without the time that it took."""
     runs = {path.name: json.loads(path.read_text())["record"] for path in folder.iterdir()}
     return {name: {key: value for key, value in run.items() if key != "cpu_seconds"} for name, run in runs.items()}
 

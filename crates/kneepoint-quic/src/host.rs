@@ -5,13 +5,13 @@
 //!
 //! | QUIC | controller |
 //! |---|---|
-//! | bytes | packets of the MTU; what is left over waits for the next |
+//! | bytes | packets of the MTU; a rest waits for the next |
 //! | packets of an ACK frame | one acknowledgement |
 //! | newly sent, newest acknowledged | `next`, `una`: packets by the order of their sending, because numbers are never used again |
 //! | packets lost, and sent after the episode began | a loss; others belong to the episode (§7.3.2) |
 //! | persistent congestion | a timeout (§7.6.2) |
 //! | packets marked, and sent after the episode began | a mark, once a round trip (§7.1) |
-//! | a loss that was none | window and threshold as before the episode |
+//! | a spurious loss | window and threshold as before the episode |
 //! | nothing in flight, then a packet | sending begins again |
 //!
 //! The window is never below two packets (§7.2). A host never fails: times that go back stand still, bytes that were never sent are
@@ -51,7 +51,7 @@ impl Tally {
     }
 }
 
-/// What was sent by the end of an instant.
+/// Packets sent by the end of an instant.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     at: Time,
@@ -77,7 +77,7 @@ struct Batch {
     marked: u32,
 }
 
-/// A controller and what it must know of its connection.
+/// A controller and the state of its connection.
 #[derive(Clone, Debug)]
 pub struct Host {
     controller: Any,
@@ -100,11 +100,11 @@ pub struct Host {
     episode: Option<Episode>,
     /// The slow-start threshold in packets, where there is one.
     threshold: Option<f64>,
-    /// What the controller was told since it was taken last, if it is recorded.
+    /// Signals to the controller since the last call of `take`, if they are recorded.
     record: Option<Vec<Told>>,
 }
 
-/// What a controller was told, and its window in packets afterwards.
+/// A signal to a controller, and its window in packets afterwards.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Told {
     /// What it was told.
@@ -137,12 +137,12 @@ impl Host {
         }
     }
 
-    /// Records from now on what the controller is told, for [`take`](Host::take).
+    /// Records the controller's signals from now on, for [`take`](Host::take).
     pub fn record(&mut self) {
         self.record.get_or_insert_default();
     }
 
-    /// What the controller was told since the last call.
+    /// The controller's signals since the last call.
     pub fn take(&mut self) -> Vec<Told> {
         self.record.as_mut().map(core::mem::take).unwrap_or_default()
     }
@@ -311,7 +311,7 @@ impl Host {
         self.now = self.now.max(now);
     }
 
-    /// The next packet that was never sent: what does not fill one counts as one.
+    /// The next packet that was never sent: a partial packet counts as one.
     fn next(&self) -> u64 {
         self.sent.packets + u64::from(self.sent.rest > 0)
     }

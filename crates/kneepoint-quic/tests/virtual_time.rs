@@ -18,7 +18,7 @@ use kneepoint_sim::traffic;
 use kneepoint_sim::units::{Bytes, Rate, Span, Time};
 use noq_proto::congestion::{Bbr3Config, CubicConfig, NewRenoConfig};
 
-/// Everything that the observers of a run hear, as a number, and what was delivered.
+/// A hash of every event that the observers of a run receive, and the delivered bytes.
 #[derive(Default)]
 struct Heard {
     hash: u64,

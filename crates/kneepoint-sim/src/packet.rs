@@ -8,7 +8,8 @@ use crate::units::{Bytes, Rate, Span, Time};
 pub struct Packet {
     /// When the sender sent it; an acknowledgement carries the time of the packet that caused it (RFC 7323 TSval, TSecr).
     pub sent: Time,
-    /// What [`body`](Packet::body) reads by the flags. Data: window, round-trip time, explicit feedback. Acknowledgement:
+    /// The fields that [`body`](Packet::body) reads according to the flags. Data: window, round-trip time, explicit
+    /// feedback. Acknowledgement:
     /// three blocks, or two and explicit feedback.
     words: [u64; 3],
     /// The flow it belongs to.
@@ -151,7 +152,7 @@ impl Explicit {
 pub enum Body {
     /// Of a data packet.
     Data {
-        /// What its sender says of itself.
+        /// Its sender's data.
         hint: Hint,
         /// The explicit feedback that queues may lower, if it requests any.
         explicit: Option<Explicit>,
@@ -205,7 +206,8 @@ impl Packet {
 
     /// An acknowledgement that says how many packets its receiver has room for, beyond those it acknowledges.
     ///
-    /// Its third block is then written relative to what it acknowledges, in 40 bits: up to 8 million segments away, and 65,535 long.
+    /// Its third block is then written relative to the acknowledgement number, in 40 bits: up to 8 million segments
+    /// away, and 65,535 long.
     /// Explicit feedback takes that place whole, and the window with it.
     #[must_use]
     pub fn with_receive_window(mut self, packets: u32) -> Packet {

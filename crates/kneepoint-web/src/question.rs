@@ -80,7 +80,7 @@ impl Question {
             .map_err(|faults| faults.into_iter().map(|fault| self.problem(fault)).collect())
     }
 
-    /// What the scenario amounts to, or its problems.
+    /// The size of the scenario, or its problems.
     pub fn check(&self) -> Result<Checked, Vec<Problem>> {
         let (plan, text) = self.plan()?;
         let cases = plan.cases.iter().map(|case| Case {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a kept run depends on: one fingerprint of the engine, one of what only computations use, and one of each algorithm.
+//! Inputs of a kept run: one fingerprint of the engine, one of the code that only computations use, and one of each
+//! algorithm.
 //!
 //! ```text
 //! engine      every file that determines rows, but for the files below and the lines of registries

@@ -47,7 +47,7 @@ fn cases(root: &Path) -> io::Result<String> {
     Ok(table + "]\n")
 }
 
-/// What is in a folder, in order.
+/// The contents of a folder, in order.
 fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut found = fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
     found.sort();

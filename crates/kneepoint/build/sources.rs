@@ -32,7 +32,7 @@ pub fn read(roots: &[PathBuf]) -> io::Result<Sources> {
     Ok(found)
 }
 
-/// What the compiler makes a program of: no comments, no tests, no declarations of modules.
+/// The code that the compiler turns into a program: no comments, no tests, no declarations of modules.
 fn code(text: &str) -> String {
     let mut lines = text.lines().peekable();
     let mut kept = String::new();

@@ -59,7 +59,7 @@
 //! | [`predict`] | congestion predictors, one file each, and their scores |
 //! | [`capture`] | packet captures: pcap to the signals of a sender, and a simulated link to pcapng |
 //! | [`scenario`] | TOML text to a spec |
-//! | [`study`] | what a study wants run, and what becomes of the rows |
+//! | [`study`] | the runs that a study needs, and the outcome of their rows |
 //! | [`experiment`] | a published figure or table: runs, claims and verdicts |
 //! | [`chart`] | numbers to SVG |
 //! | [`report`] | outcomes to documents and data, and these to bytes |

@@ -43,7 +43,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// What a simulation holds after a second of which its flows make no use.
+/// The memory of a simulation after a second without traffic.
 fn idle(valid: &Valid) -> usize {
     let before = NOW.load(Ordering::Relaxed);
     let mut simulation = Simulation::new(valid, 1, ());

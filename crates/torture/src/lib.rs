@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Every reader of what comes from outside, as a function of bytes. A reader returns for any bytes: it does not panic,
+//! Every reader of external input, as a function of bytes. A reader returns for any bytes: it does not panic,
 //! and takes at most the memory that its line of the table allows.
 //!
 //! ```text
@@ -34,7 +34,7 @@ pub struct Reader {
     read: fn(&[u8]),
     /// The longest input that the fuzzer makes.
     pub longest: usize,
-    /// What it may take, in megabytes, whatever the input.
+    /// Its permitted memory for any input, in megabytes.
     megabytes: usize,
     /// The dictionary of its words, if it has one.
     pub words: &'static str,
@@ -42,7 +42,7 @@ pub struct Reader {
     pub seeds: &'static [&'static str],
 }
 
-/// What an input may cost besides, in bytes for each of its own.
+/// Further permitted memory, in bytes per byte of input.
 const PER_BYTE: usize = 256;
 
 const fn reader(

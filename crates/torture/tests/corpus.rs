@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The kept corpus: seeds of every reader, and whatever once broke one. A test binary of its own, for its allocator counts.
+//! The kept corpus: seeds of every reader, and inputs that once broke one. A test binary of its own, for its allocator
+//! counts.
 
 use std::collections::BTreeSet;
 use std::fs;

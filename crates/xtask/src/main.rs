@@ -62,7 +62,7 @@ enum Task {
     BenchAcks(bench::acks::Arguments),
     /// Test every controller by the suites of `knee gate`, and keep the outcomes.
     Gates(gates::Arguments),
-    /// Hunt controllers, and compare with what others found.
+    /// Hunt controllers, and compare with published findings.
     Hunt(hunt::Arguments),
     /// Build seeded faults and refactorings, and run their gates.
     Mutants(mutants::Arguments),

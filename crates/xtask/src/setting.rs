@@ -166,7 +166,7 @@ fn queue(text: &mut String, setup: &Setup) {
     }
 }
 
-/// Our discipline for one of the scripts', and what is not its default.
+/// Our discipline for one of the scripts', and its settings other than defaults.
 fn discipline(kind: &str, setup: &Setup) -> (&'static str, Vec<(&'static str, String)>) {
     let given = |ours, key, default| (ours, setup.number(key, default).to_string());
     let quantum = vec![("quantum", "\"1500b\"".into())];

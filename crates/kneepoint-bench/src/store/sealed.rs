@@ -20,7 +20,7 @@ const FORMAT: u32 = 2;
 /// Where the record begins, and the checksum.
 const RECORD: &str = ",\"record\":";
 const CHECKSUM: &str = ",\"sha256\":\"";
-/// The length of what comes after the record.
+/// The length of the part after the record.
 const TAIL: usize = CHECKSUM.len() + 64 + "\"}\n".len();
 
 /// Which run it is.
@@ -32,7 +32,7 @@ struct Head {
     engine: String,
 }
 
-/// What is wrong with a file.
+/// The fault of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// It cannot be what was kept under this name.

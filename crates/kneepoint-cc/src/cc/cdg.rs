@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! CDG: backs off at random as round-trip times rise, whatever their level.
+//! CDG: backs off at random as round-trip times rise, at any level.
 //!
 //! D. A. Hayes, G. Armitage, "Revisiting TCP Congestion Control Using Delay Gradients", IFIP Networking 2011, §3; details as in the authors' FreeBSD module.
 //!
@@ -62,7 +62,7 @@ crate::settings! {
     }
 }
 
-/// What a backoff takes off in Linux: 1 less 724 / 1024.
+/// The reduction of a backoff in Linux: 1 less 724 / 1024.
 const BACKOFF_IN_LINUX: f64 = 300.0 / 1024.0;
 
 /// Milliseconds within which a sum of gradients says nothing.

@@ -103,7 +103,7 @@ pub struct Cubic {
     /// Not `auto`.
     era: Era,
     tick: Span,
-    /// Era linux: what is acknowledged for the next packet, and for the next of West.
+    /// Era linux: packets acknowledged towards the next packet of the window, and of West.
     steps: Steps,
     fast_convergence: bool,
     reno_friendly: bool,

@@ -22,8 +22,8 @@
 //! ```
 //!
 //! In Linux (`tcp_dctcp`) windows are whole packets and alpha is whole 1024ths, with the arithmetic of
-//! `marking`: of a mark's reduction what is taken off is rounded down, so that a window below 2 / alpha
-//! keeps all of it; of a loss's, what is left.
+//! `marking`: the decrease of a mark is rounded down, so a window below 2 / alpha stays the same; after a loss the
+//! remaining window is rounded down.
 //!
 //! Readings: alpha begins at 1, so the first mark halves the window as a loss would (the RFC leaves it open; 0 keeps
 //! slow start's overshoot); a mark takes its part of W, whether or not W was full; no acknowledgement that echoes
@@ -57,7 +57,7 @@ pub struct Dctcp {
 }
 
 impl Dctcp {
-    /// What a loss leaves: in Linux rounded down, unlike what a mark leaves.
+    /// The window after a loss: rounded down in Linux, unlike after a mark.
     fn half(&self, flight: f64) -> f64 {
         let half = flight / 2.0;
         if self.window.is_whole() { libm::floor(half) } else { half }

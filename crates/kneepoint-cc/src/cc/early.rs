@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Early responses: when a sender may respond, and what that leaves of its window.
+//! Early responses: when a sender may respond, and its window afterwards.
 //!
 //! S. Bhandarkar, A. L. N. Reddy, Y. Zhang, D. Loguinov, "Emulating AQM from End Hosts", SIGCOMM 2007, §3.
 //!
@@ -31,7 +31,7 @@ crate::settings! {
     }
 }
 
-/// What an early response leaves.
+/// The window after an early response.
 #[derive(Clone, Copy, Debug)]
 pub struct Cut {
     /// The least window, in packets.
@@ -118,8 +118,8 @@ mod tests {
     use crate::settings::{Raw, Settings};
     use crate::units::Span;
 
-    /// What an early response leaves of 40 packets where the receiver has room for 20: after 60 ms of path, 200 ms of queue are past
-    /// every threshold, and the average is the last sample.
+    /// The window after an early response at 40 packets where the receiver has room for 20: on a path of 60 ms, a queue
+    /// of 200 ms exceeds every threshold, and the average is the last sample.
     fn left<C: Controller>(room: f64) -> f64 {
         left_with::<C>(room, "early_in_slow_start", &Raw::Bool(false))
     }
@@ -162,7 +162,7 @@ mod tests {
             }
             trace.window()
         };
-        // 1.3 + 0.7, and what is left of the packet in avoidance: 0.3 / 2.
+        // 1.3 + 0.7, and the rest of the packet in avoidance: 0.3 / 2.
         assert!((after_the_next(2.0) - 2.15).abs() < 1e-9);
         assert!((after_the_next(1.0) - (1.3 + 1.0 / 1.3)).abs() < 1e-9);
     }

@@ -2,8 +2,8 @@
 //! The greatest of the recent values, in constant memory.
 //!
 //! K. Nichols's windowed filter, as BBR's and Copa's hosts use it: the best value, the best since that one, and
-//! the best since that. A new best forgets all; what has left the window hands over to the next; and where
-//! nothing better came for a quarter, or half, of the window, the value of now is what hands over later.
+//! the best since that. A new best replaces all; a value that has left the window is replaced by the next; and where no
+//! better one came for a quarter, or half, of the window, the present value becomes a successor.
 
 /// A value and when it came, in the caller's unit of time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

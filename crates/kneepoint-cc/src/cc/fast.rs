@@ -12,7 +12,7 @@
 //!
 //! `W` window, `W0` packets outstanding when the packet now acknowledged was sent; `α`: packets; `r` round-trip
 //! time, `m` threshold: time.
-//! At rest W (1 - base / avg) = α: each flow keeps α packets in the queue, whatever its round-trip time.
+//! At rest W (1 - base / avg) = α: each flow keeps α packets in the queue, for any round-trip time.
 //!
 //! Readings, all the module's, whose behaviour published comparisons in ns-2 show:
 //! * α is 100. Where the flows' α together exceed the buffer there is no rest: windows double every round trip
@@ -20,8 +20,8 @@
 //! * The paper makes one update a round, at most a doubling, min(2 W0, …). The module repeats it every 10 ms from
 //!   the W0 of a round trip ago, without that limit. `interval` is that time; 0 is the paper's rule.
 //! * An increase is a whole number of packets (the rest of it is dropped, so that a flow keeps up to 1 / γ packets
-//!   less than α), spread over the acknowledgements until the next update, at most one packet each. What is not
-//!   yet added is added in the round without updates, and after a loss. A decrease is taken at once.
+//!   less than α), spread over the acknowledgements until the next update, at most one packet each. The pending part is
+//!   added in the round without updates, and after a loss. A decrease is taken at once.
 //! * W0 is that of before a loss for a round trip after the repair, which undoes much of the halving.
 //! * η is the module's; the paper's is min(3 / W, 1/4) (`max_weight`).
 //! * Slow start is the multiplicative increase: there is no threshold to remember, and a connection's initial one
@@ -29,7 +29,7 @@
 //! * A mark halves like a loss. The window is never below two packets.
 //!
 //! Departures from the module: losses are found and repaired by the host, without the module's retransmission of
-//! whatever is older than 2 avg; increases are spread for base round-trip times below 4 ms, too.
+//! packets older than 2 avg; increases are spread for base round-trip times below 4 ms, too.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -75,7 +75,7 @@ pub struct Fast {
     due: Time,
     /// Packets acknowledged in this round and in the one before.
     acked: [f64; 2],
-    /// Packets outstanding since each of these times; what is sent at the time is not among them.
+    /// Packets outstanding since each of these times, without packets sent at that time.
     outstanding: VecDeque<(Time, f64)>,
     /// Packets that the last update has left to add, and after how many acknowledged ones each.
     pending: f64,
@@ -294,7 +294,7 @@ mod tests {
         let params = Params { max_weight: 1.0, alpha: 20.0, ..Params::default() };
         let mut trace = settled(200.0, Span::from_millis(25), params);
         trace.round_trip();
-        // 0.8 · 200 + 20 = 180, and what is left of 20 packets after a dozen halvings.
+        // 0.8 · 200 + 20 = 180, and the rest of 20 packets after a dozen halvings.
         assert!((trace.window() - 180.0).abs() < 0.01, "{}", trace.window());
     }
 

@@ -15,8 +15,8 @@
 //! `W` window, `S` slow-start threshold, `low` = 38, `high` = 83000: packets; `a` packets per round trip.
 //!
 //! Readings: §5 fits p(w) through (38, 10⁻³) and (83000, 10⁻⁷) and prints it as 0.078 / w^1.2; the program of
-//! Appendix B has 1 / 12.8 = 0.078125, and the table there follows from that, so it is taken, whatever `low` and
-//! `high` are. `a` is that of the whole number of packets in the window, at least 1, and no whole number itself; the
+//! Appendix B has 1 / 12.8 = 0.078125, and the table there follows from that, so that value is used for all `low` and
+//! `high`. `a` is that of the whole number of packets in the window, at least 1, and no whole number itself; the
 //! table, which may be used instead, rounds it down. Beyond `high` the line b(w) goes on, as it does in the last rows
 //! of the table, down to half of `high_decrease`.
 //!
@@ -94,7 +94,7 @@ impl Table {
         self.rows.partition_point(|row| *row < window).min(self.rows.len() - 1)
     }
 
-    /// What a loss leaves of a window.
+    /// The window after a loss.
     fn left(&mut self, params: &Params, window: f64) -> f64 {
         let row = self.row(params, window);
         let parts = libm::floor(decrease(params, self.rows[row]) * 256.0);
@@ -140,7 +140,7 @@ fn first_beyond(params: &Params, window: f64, bound: f64) -> Option<f64> {
 }
 
 impl HsTcp {
-    /// What a loss at `flight` packets leaves.
+    /// The window after a loss at `flight` packets.
     fn left(&mut self, flight: f64) -> f64 {
         match &mut self.table {
             Some(table) => table.left(&self.params, flight),

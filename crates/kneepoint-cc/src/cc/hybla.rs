@@ -63,7 +63,7 @@ pub struct Hybla {
     linux: Option<Count>,
 }
 
-/// What Linux counts, in the order of its fields.
+/// Linux's counters, in the order of its fields.
 #[derive(Clone, Copy, Debug, Default)]
 struct Count {
     /// Parts of a packet.

@@ -165,7 +165,7 @@ mod tests {
         trace.ack(Span::from_millis(1));
         let halved = trace.window();
         assert_eq!(halved, libm::floor((before + 1.0 / 40.0) / 2.0));
-        // What was sent before tells nothing new; the next round trip does.
+        // Earlier packets give no new information; the next round trip does.
         (0..39).for_each(|_| trace.ack(Span::from_micros(100)));
         assert_eq!(trace.window(), halved);
         (0..20).for_each(|_| trace.ack(Span::from_micros(100)));

@@ -8,7 +8,7 @@
 //! a window is over when a packet is acknowledged that was not yet sent when it began
 //! ```
 //!
-//! In Linux (`tcp_dctcp`), alpha is a whole number A of 1024ths, and whatever is added to it or taken off is rounded down:
+//! In Linux (`tcp_dctcp`), alpha is a whole number A of 1024ths, and each change of it is rounded down:
 //!
 //! ```text
 //! A <- min(A - max(A g, 1) + 1024 g M, 1024);  A below 1 / g fades to 0 at once

@@ -54,7 +54,7 @@ pub struct Start {
     pub room: f64,
     /// How the window grows below the threshold.
     pub slow_start: SlowStart,
-    /// What an acknowledgement is worth beyond the threshold.
+    /// The value of an acknowledgement beyond the threshold.
     pub crossing: Crossing,
     /// Whose version of the controller runs.
     pub version: Version,
@@ -82,7 +82,7 @@ impl Start {
 /// The explicit feedback that a sender requests from the network.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Wanted {
-    /// None: whatever the network knows, the controller is not told.
+    /// None: the controller receives nothing from the network.
     #[default]
     Nothing,
     /// The least rate along the path: [`Advice::Rate`].
@@ -237,7 +237,7 @@ impl Config {
     }
 }
 
-/// The methods of [`Controller`], for whichever controller this is.
+/// The methods of [`Controller`], forwarded to the variant.
 #[allow(missing_docs)]
 impl Any {
     pub fn marks(&self) -> Marks {

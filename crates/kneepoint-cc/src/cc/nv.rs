@@ -40,7 +40,7 @@ crate::settings! {
         reset_period: Span = Span::from_secs(5), Span::from_millis(100)..=Span::from_secs(3600);
         /// The least window where nothing is lost, in packets.
         min_window: f64 = 2.0, 1.0..=100.0;
-        /// The fraction of what is too much that a decision takes off.
+        /// The fraction of the excess that a decision removes.
         decrease: f64 = 0.296875, 0.01..=1.0;
         /// The fraction of the window that a loss leaves.
         beta: f64 = 0.7998046875, 0.01..=0.99;

@@ -29,8 +29,9 @@
 //! * Round trips contain the queues that acknowledgements meet. §7 names one-way delays as the remedy: `signal=one-way`
 //!   takes the receiver's clock less the sender's, as timestamps tell both; the difference of the clocks cancels in q.
 //!   Clocks that drift apart are not corrected. Without timestamps there is no early response.
-//! * The window after an early response is at least one packet (`min_window`), the threshold two as after a loss (`min_threshold`). Of a window beyond the
-//!   receiver's room the response leaves its part of the room: what is more is not in use.
+//! * The window after an early response is at least one packet (`min_window`), the threshold two as after a loss
+//! (`min_threshold`). For a window beyond the receiver's room, the response applies to the room: the rest is not in
+//! use.
 //! * The acknowledgement that responds does not grow the window (`grow_on_response`), on which the paper is silent.
 
 use alloc::vec::Vec;
@@ -64,7 +65,7 @@ crate::settings! {
         min_window: f64 = 1.0, 1.0..=100.0;
         /// The least slow-start threshold after an early response, in packets; at 1 the threshold is the window.
         min_threshold: f64 = 2.0, 1.0..=100.0;
-        /// The acknowledgement that responds also grows the window, from what the response leaves.
+        /// The acknowledgement that triggers a response also grows the reduced window.
         grow_on_response: bool = false;
     }
 }

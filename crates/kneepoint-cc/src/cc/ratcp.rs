@@ -8,8 +8,8 @@
 //! slow start   W += acked,            ends at W >= S, or with W = Wr where Wr < W
 //! avoidance    W  = min(W, Wr), then W += acked / W
 //! inactive     W does not grow after a reduction until outstanding <= W
-//! duplicates   S = W = Wr             TCP: half of what is outstanding
-//! timeout      S = Wr, W = 1          TCP: half of what is outstanding
+//! duplicates   S = W = Wr             TCP: half of the outstanding packets
+//! timeout      S = Wr, W = 1          TCP: half of the outstanding packets
 //! ```
 //!
 //! `D` least round-trip time, s; `r` advised rate, packets/s; `delta` target backlog, packets; `W` window, `S` slow-start

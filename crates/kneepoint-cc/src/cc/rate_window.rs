@@ -20,7 +20,7 @@ crate::choice! {
 }
 
 crate::settings! {
-    /// What makes a window of a rate.
+    /// The conversion of a rate to a window.
     pub struct Params {
         /// Packets that a sender aims to keep in the bottleneck's queue, δ.
         backlog: f64 = 1.0, 0.0..=1e6;

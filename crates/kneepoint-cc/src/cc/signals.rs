@@ -43,8 +43,8 @@ pub struct Ack {
 pub struct Loss {
     /// The time.
     pub now: Time,
-    /// Packets that a reduction starts from: the window as far as it can be in use, or what is outstanding (RFC 5681 §3.1), as the
-    /// host has it.
+    /// The base of a reduction: the usable part of the window, or the outstanding packets (RFC 5681 §3.1), depending on
+    /// the host.
     pub flight: f64,
     /// The first packet not yet acknowledged in order.
     pub una: u64,
@@ -92,7 +92,7 @@ pub struct Resize {
     pub cause: Cause,
 }
 
-/// What a host may set of a controller.
+/// Settings of a controller that a host may change.
 #[derive(Debug)]
 pub struct Sizes<'a> {
     /// Its window in packets.
@@ -104,7 +104,7 @@ pub struct Sizes<'a> {
 /// Why a host sets the window itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// What was taken for congestion was none.
+    /// The congestion signal was spurious.
     Undo,
     /// The connection was idle, or did not use its window.
     Idle,

@@ -26,7 +26,7 @@ pub enum Losses {
 /// A response function: published, or derived from published equations.
 #[derive(Clone, Copy, Debug)]
 pub struct ResponseFunction {
-    /// Where it was published, or `derived` and from what.
+    /// Its publication, or `derived` with the source.
     pub source: &'static str,
     /// The law itself, for readers.
     pub formula: &'static str,

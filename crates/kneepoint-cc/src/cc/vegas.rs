@@ -15,7 +15,7 @@
 //! `W` window, `S` slow-start threshold, α β γ: packets; RTT mean of the round's samples, baseRTT the smallest
 //! sample. At a constant window the difference is W (1 - baseRTT / RTT).
 //!
-//! Readings: α, β, γ = 1, 3, 1 and what a loss leaves are ns-2's; the paper and Linux take 2, 4, 1, and Linux
+//! Readings: α, β, γ = 1, 3, 1 and the window after a loss are ns-2's; the paper and Linux take 2, 4, 1, and Linux
 //! halves. Linux takes the round's least RTT, which leaves delayed acknowledgements out, doubles in every round of slow
 //! start, and leaves slow start at the actual rate. A round ends, as in ns-2, with the packet that was sent first after the decision
 //! before; a round in which no more than one packet was sent sets baseRTT anew.

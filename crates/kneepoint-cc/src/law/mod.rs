@@ -70,7 +70,7 @@ crate::registry! {
     }
 }
 
-/// The methods of [`Law`], for whichever law this is.
+/// The methods of [`Law`], forwarded to the law.
 #[allow(missing_docs)]
 impl Any {
     pub fn sample(&mut self, signal: f64, now: Time) {

@@ -52,7 +52,7 @@ impl Rem {
         self.price
     }
 
-    /// Takes in the queue and the rate mismatch of an interval: what arrived, and what the link could serve.
+    /// Takes in the queue and the rate mismatch of an interval: its arrivals, and the capacity of the link.
     #[inline]
     pub fn sample_rates(&mut self, signal: f64, arrived: f64, served: f64) {
         let mismatch = self.alpha * (signal - self.target) + arrived - served;

@@ -35,7 +35,7 @@ pub fn pattern(name: &str) -> String {
     pattern
 }
 
-/// What may stand between the letters of a name.
+/// Characters allowed between the letters of a name.
 const FILLER: &str = "[-_]*";
 
 /// What tells names apart.

@@ -89,7 +89,7 @@ fn what_follows_the_last_member_is_damage_however_short_it_is() {
 
 #[test]
 fn a_file_that_was_cut_off_is_read_up_to_there_with_a_warning() {
-    // Of several blocks: what a block was made of comes out as a whole.
+    // Several blocks: each block is decoded as a whole.
     let content = numbers(200_000);
     for (name, whole) in formats(&content) {
         let Unpacked { bytes, warning, .. } = read_in(&whole[..whole.len() * 3 / 4]).unwrap();

@@ -2,8 +2,7 @@
 //! A directory with a report. It is written beside the one before it and takes its place when it is whole, so that whenever a process
 //! is killed the directory has the files of one study.
 //!
-//! ```text
-//! DIR/.kneepoint             the mark: what is ours, and the lock
+//! ```text DIR/.kneepoint the mark: our files, and the lock
 //! DIR/.kneepoint-RANDOM.new/ the report that is being written
 //!
 //! published, where all of DIR is ours:
@@ -216,7 +215,7 @@ impl Drop for Folder {
     fn drop(&mut self) {
         drop(self.staging.take());
         let Some(mark) = self.mark.take() else { return };
-        // What could not be removed keeps its mark, by which the next study knows it.
+        // A file that could not be removed keeps its mark, so that the next study recognises it.
         if mark.files.is_empty() && has_only_a_mark(&self.real) && (self.made || mark.new) {
             mark.remove(&self.real);
             if self.made {
@@ -274,7 +273,8 @@ fn alike(new: &Path, model: &Path) -> io::Result<bool> {
     fs::set_permissions(new, Permissions::from_mode(wanted.mode() & 0o7777)).map(|()| true)
 }
 
-/// Removes an earlier report that is out of its place. What has come into it meanwhile goes where it was to go.
+/// Removes an earlier report that is out of its place. Files that have appeared in it meanwhile are moved to their
+/// intended place.
 fn retire(session: &Session, path: &Path, ours: &Paths, place: &Path) {
     let _ = tree::remove(path, ours);
     sweep_inside(path);

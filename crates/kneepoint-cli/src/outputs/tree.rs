@@ -34,12 +34,12 @@ pub fn files(root: &Path) -> io::Result<Paths> {
     Ok(found)
 }
 
-/// What a directory has besides the files of a report.
+/// Other files of a directory than those of a report.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Besides {
     /// Files and directories of other origin.
     pub foreign: Vec<PathBuf>,
-    /// What has taken the place of a file or a directory of the report, such as a symbolic link.
+    /// An entry that has replaced a file or a directory of the report, such as a symbolic link.
     pub replaced: Vec<PathBuf>,
 }
 
@@ -97,7 +97,7 @@ pub fn remove(root: &Path, files: &Paths) -> io::Result<()> {
         let above = folder.ancestors().filter(|folder| !folder.as_os_str().is_empty());
         folders.extend(above.map(Path::to_path_buf));
     }
-    // Inner ones come after outer ones. What has something else in it stays.
+    // Inner ones come after outer ones. A directory with other contents stays.
     for (above, name) in
         folders.iter().rev().filter_map(|folder| Some((folder.parent()?, folder.file_name()?)))
     {

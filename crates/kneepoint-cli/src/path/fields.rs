@@ -37,7 +37,7 @@ impl Fields {
         self.claims.push((field.to_string(), option));
     }
 
-    /// A field in the place of what a preset says of it.
+    /// A field that overrides the preset's.
     pub(super) fn put(&mut self, field: &str, option: &str, value: String) -> Result<(), Failure> {
         let same = |line: &str| path_of(line).trim_start_matches(AXIS) == field.trim_start_matches(AXIS);
         while let Some(place) = self.lines.iter().position(|line| same(line)) {
@@ -51,7 +51,8 @@ impl Fields {
         Ok(())
     }
 
-    /// A field of the topology with one value, or an axis of several, by the option of a verb; without any, what a preset has.
+    /// A field of the topology with one value, or an axis of several, by the option of a verb; without any, the
+    /// preset's values.
     pub fn vary(&mut self, word: &str, values: Vec<String>, preset: Option<(String, &str)>) {
         let Some(field) = named(word).and_then(|property| property.forward) else { return };
         let option = format!("--{word} {}", values.join(","));
@@ -222,7 +223,7 @@ pub(super) fn both_set(one: &str, other: &str, field: &str) -> Failure {
     Failure::usage(format!("{one} and {other} both set {field}"), "leave one of them out")
 }
 
-/// The path of a field: what stands before its value.
+/// The path of a field: the text before its value.
 fn path_of(line: &str) -> &str {
     line.split('=').next().unwrap_or_default().trim()
 }

@@ -112,7 +112,7 @@ struct Given {
 }
 
 impl PathOptions {
-    /// What is written, the general before what is of one way.
+    /// The options as written, general ones before those of one direction.
     fn given(&self) -> Result<Vec<Given>, Failure> {
         let trace = self.trace.as_ref().map(|file| file.display().to_string());
         let plain = [
@@ -280,7 +280,8 @@ fn not_of_one_way(property: &Property, option: &str, value: &str) -> Failure {
     Failure::usage(format!("{option}: a simulation has no `{}` of one way", property.word), remedy)
 }
 
-/// The properties that `--up` or `--down` lists. Values may have commas of their own: what has no known key belongs to the value before.
+/// The properties that `--up` or `--down` lists. Values may have commas of their own: a part without a known key
+/// belongs to the value before.
 fn pairs(option: &str, words: &[String]) -> Result<Vec<(String, String)>, Failure> {
     let mut given: Vec<(String, String)> = Vec::new();
     for word in words {

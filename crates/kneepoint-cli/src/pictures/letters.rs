@@ -36,7 +36,7 @@ pub(super) struct Letters {
 struct Font {
     units_per_em: f32,
     glyphs: GlyphRemapper,
-    /// What the glyphs stand for, by their new numbers.
+    /// The characters of the glyphs, by their new numbers.
     words: BTreeMap<u16, String>,
 }
 

@@ -37,7 +37,7 @@ pub fn folded(line: &str, columns: usize) -> String {
             last.clear();
         }
         let begin = fitting.unwrap_or(below);
-        // What begins far to the right is no equation.
+        // A line that begins far to the right is not an equation.
         let rest = if first && indent < LEAST { below } else { begin };
         last += &" ".repeat(begin - width(&last));
         let mut words = cell;
@@ -113,7 +113,7 @@ mod tests {
                 "  K > C·RTT / 7\n      equation (13): no N empties it\n",
             ),
             // The column of those below is a column as any other.
-            ("m   = argmax of what a segment is worth", 30, "m   = argmax of what a segment\n    is worth\n"),
+            ("m = argmax of the value of a segment", 30, "m = argmax of the value\n of a segment\n"),
         ] {
             assert_eq!(folded(line, columns), shown);
         }

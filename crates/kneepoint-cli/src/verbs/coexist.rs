@@ -220,12 +220,12 @@ fn conduct(session: &Session, study: &mut Coexist, arguments: &Arguments) -> Res
 /// The file with the numbers of controllers that met.
 const MEETINGS: &str = "coexistence.json";
 
-/// What this verb left in a directory, if it did.
+/// The output of this verb in a directory, if there is any.
 pub fn kept(place: &Path) -> Result<Option<(Coexistence, Manifest)>, Failure> {
     results::of_verb(place, MEETINGS, coexistence::read)
 }
 
-/// What encounters say, as a document, JSON and a table.
+/// The results of encounters, as a document, JSON and a table.
 pub fn report(all: &Coexistence, manifest: &Manifest) -> Answer {
     let tables = vec![answer::named("coexistence", coexistence::records(all))];
     Answer::whole(

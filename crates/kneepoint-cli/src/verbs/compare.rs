@@ -240,7 +240,7 @@ fn text(value: &impl ToString) -> Raw {
     Raw::Text(value.to_string())
 }
 
-/// What the title says besides rate, round trip, flows and buffer.
+/// Additions to rate, round trip, flows and buffer in the title.
 fn also(arguments: &Arguments, path: &Fields) -> String {
     let reverse = (arguments.reverse > 0)
         .then(|| format!("{} in reverse", counted(&arguments.reverse.to_string(), "flow")));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `knee diff`: two results side by side, with intervals of their differences and what differs in their scenarios.
+//! `knee diff`: two results compared, with intervals of their differences and the differences of their scenarios.
 
 use std::path::PathBuf;
 

@@ -194,7 +194,7 @@ fn look() -> Vec<Finding> {
     findings
 }
 
-/// What kernel programs need, as the loader sees it.
+/// Requirements of kernel programs, as found by the loader.
 #[cfg(feature = "bpf")]
 fn kernel_programs() -> Vec<Finding> {
     let finding = |need: kneepoint_linux::kernel::Need| Finding {

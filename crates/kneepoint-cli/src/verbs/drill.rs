@@ -89,7 +89,7 @@ fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Fa
     }
 }
 
-/// What the command line changes of a script's host.
+/// Settings of a script's host from the command line.
 struct Changes {
     cc: Option<Config>,
     tcp: Vec<(String, Raw)>,
@@ -133,7 +133,7 @@ impl Changes {
     }
 }
 
-/// A script and what became of it.
+/// A script and its result.
 struct Drill {
     file: String,
     text: String,

@@ -139,7 +139,7 @@ fn conduct(
     mut hunt: Hunt,
     arguments: &Arguments,
 ) -> Result<(Answer, Vec<Finding>), Failure> {
-    session.listen_saying("stopping; what was found so far is kept (again to stop at once)")?;
+    session.listen_saying("stopping; findings so far are kept (again to stop at once)")?;
     let (last, before) = (arguments.evaluations, hunt.progress.evaluations);
     let bar = session.bar(last.saturating_sub(before));
     while hunt.progress.evaluations < last && !session.asked() {
@@ -227,7 +227,7 @@ fn write_findings(findings: &[Finding], out: &Folder) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The fragment of the studio's address that has this scenario: what its page makes of a text of one's own.
+/// The fragment of the studio's address that has this scenario, as its page encodes a user's text.
 fn studio(text: &str) -> String {
     let state = json!({ "p": "sawtooth", "x": text }).to_string();
     let mut deflated = DeflateEncoder::new(Vec::new(), Compression::best());

@@ -96,7 +96,7 @@ pub struct Arguments {
 
 pub const VERB: Verb<Arguments> = Verb { act, answer: None };
 
-/// What is run instead of a scenario's own transfers.
+/// The replacement for a scenario's own transfers.
 #[derive(Subcommand)]
 enum What {
     /// A film played over the emulated link
@@ -257,13 +257,13 @@ impl Runs {
         }
     }
 
-    /// What stands for a controller of a group.
+    /// The substitute for a controller of a group.
     fn mapped(&self, controller: &str, group: &str) -> Option<&str> {
         let mapped = self.cc_map.iter().find(|(from, _)| from == controller || from == group);
         mapped.map(|(_, to)| to.as_str())
     }
 
-    /// What the kernel's hosts are to do in a case.
+    /// The work of the kernel's hosts in a case.
     fn plan(&self, case: &Case, seed: u64) -> Result<kernel::Plan, Failure> {
         let control = |group: &Group| {
             let name = group.cc.as_ref().map_or("", cc::Config::name);

@@ -112,7 +112,7 @@ fn record(session: &Session, file: &Path, arguments: &Arguments) -> Result<(), F
     ))
 }
 
-/// What the controller of a flow is told by noq.
+/// The signals from noq to the controller of a flow.
 #[cfg(feature = "quic")]
 fn of_noq(valid: &Valid, flow: FlowId, seed: u64) -> Result<Vec<Step>, Failure> {
     quic::recorded(valid, flow, seed).map_err(|why| Failure::run(why, "leave out `--host noq`"))

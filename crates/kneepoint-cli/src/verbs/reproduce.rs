@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `knee reproduce`: published figures and tables, run again, and what became of each claim.
+//! `knee reproduce`: published figures and tables, run again, and the verdict on each claim.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;

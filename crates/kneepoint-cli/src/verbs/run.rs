@@ -22,7 +22,7 @@ use crate::outputs::{self, Out};
 use crate::path::{Fields, PathOptions};
 use crate::values::{Sampling, distinct, meant};
 
-/// What a scenario without a name is called.
+/// The name of an unnamed scenario.
 pub(super) const UNNAMED: &str = "untitled";
 
 /// Run a scenario file, with every case of its sweep

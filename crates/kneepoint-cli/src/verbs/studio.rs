@@ -76,7 +76,7 @@ fn scenario(session: &Session, file: &Path) -> Result<String, Failure> {
     }
 }
 
-/// The studio: what is before the place of a scenario, and what is behind it.
+/// The studio: the text before and after the place of a scenario.
 struct Page(String, String);
 
 impl Page {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `knee trace`: what trace files are, and conversion from one form to another.
+//! `knee trace`: describes trace files, and converts them from one form to another.
 
 use std::path::{Path, PathBuf};
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Memory: what does not fit is refused before it is built, fewer runs are made side by side, and one that grows is stopped.
+//! Memory: a run that does not fit is refused before it is built, fewer runs are made in parallel, and one that grows
+//! is stopped.
 
 use std::path::Path;
 

@@ -112,7 +112,7 @@ fn is_placeholder(word: &str) -> bool {
         && (word.split('.').any(capitals) || word.contains(['…', '*']) || word.starts_with('<'))
 }
 
-/// What is wrong with a command, if anything.
+/// The fault of a command, if any.
 fn wrong(words: &[String], here: &Path) -> Option<String> {
     match Knee::try_parse_from(words) {
         Ok(_) => {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Compare: what it prints, leaves behind and reads back.
+//! Compare: its output, its files, and reading them back.
 
 use super::*;
 
@@ -218,7 +218,7 @@ fn what_is_read_back_makes_the_same_files_to_the_last_byte() {
     for file in ["summary.csv", "runs.csv", "series/reno-seed2.csv", "series/sack-droptail-seed1.parquet"] {
         assert!(read(&format!("one/{file}")) == read(&format!("two/{file}")), "{file}");
     }
-    // What a scenario is called and how it came about does not matter.
+    // The name and the origin of a scenario do not matter.
     let run = ["run", "one/scenarios/reno.toml", "--out", "three"];
     assert!(stderr(&knee(here.path(), &run)).contains("2 of 2 runs were read back"));
     assert!(

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Kept runs that are damaged, exchanged or replaced are never read as truth, and what can be made again is made again. Processes that
+//! Kept runs that are damaged, exchanged or replaced are never taken for results, and are made again where possible.
+//! Processes that
 //! share a store do not disturb each other.
 //!
 //! `KNEE_TORTURE_FLIPS=10000` damages that many records instead of a few hundred.
@@ -52,7 +53,7 @@ fn study(here: &Path, more: &[&str]) -> Output {
     knee(here, &[&STUDY[..], &["--store", "runs", "--out", "o"], more].concat())
 }
 
-/// The outcome, but for what the machine took.
+/// The outcome, except for the resources used.
 fn outcome(output: &Output) -> String {
     fn strip(value: &mut Value) {
         match value {

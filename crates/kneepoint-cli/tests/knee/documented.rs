@@ -38,7 +38,7 @@ const TOY: &str = "[experiment]\nid = 'toy-small'\ntitle = 'A small link'\nsourc
     [[claim]]\nid = 'two'\ntext = 'Two numbers.'\ncheck = 'utilization[scheme=pert] > 0.1 * utilization[scheme=sack/droptail]'\n\
     [[claim]]\nid = 'each'\ntext = 'Each.'\ncheck = 'utilization > 0.1'\neach = 'scheme'\n";
 
-/// Runs it, whose standard output has to be JSON whatever the exit status is.
+/// Runs it; its standard output has to be JSON with any exit status.
 fn answer(here: &Path, arguments: &str) -> Value {
     let arguments: Vec<&str> = arguments.split_whitespace().chain(["--json"]).collect();
     let output = knee(here, &arguments);

@@ -21,8 +21,8 @@ pub fn able() -> bool {
     lacks.is_none()
 }
 
-/// Asserts that programs and packets had their way. A busy machine may have spoiled the emulation, which is then told and counts as
-/// a failure; what was carried, measured and written is there all the same.
+/// Asserts that programs and packets had their way. A busy machine may have spoiled the emulation, which then says so
+/// and counts as a failure; its traffic, measurements and files exist nevertheless.
 #[track_caller]
 pub fn assert_carried(output: &Output) {
     let said = stderr(output);
@@ -118,7 +118,7 @@ fn checks(directory: &Path, file: &str) -> bool {
     knee(directory, &["check", file]).status.success()
 }
 
-/// Network namespaces with names, and what is in them; removed when dropped.
+/// Named network namespaces with their contents; removed when dropped.
 struct Named(Vec<String>);
 
 impl Named {
@@ -274,7 +274,7 @@ fn the_probe_measures_the_link_that_was_asked_for() {
     }
     let here = tempfile::tempdir().unwrap();
     let output = knee(here.path(), &["emulate", "--probe", "--rate", "20mbit", "--delay", "10ms", "--json"]);
-    // On a busy machine the status says that the emulation was not valid; what was measured is printed first.
+    // On a busy machine the status says that the emulation was not valid; measurements are printed first.
     let table: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_defined(output::document("Probe of an emulated link").unwrap(), std::slice::from_ref(&table));
     let number = |place: &str| table.pointer(place).and_then(serde_json::Value::as_f64).unwrap();

@@ -54,12 +54,12 @@ fn acts(text: &str) -> bool {
     })
 }
 
-/// What is alive in Markdown, and in pages and pictures.
+/// Active syntax in Markdown, pages and pictures.
 const MARKDOWN: [&str; 10] =
     ["(https:", "(http:", " https://", " http://", "www.evil", "<script", "<img", "<svg", "*bold*", "~~gone"];
 const MARKUP: [&str; 3] = ["<script", "<img", "<svg onload"];
 
-/// What is wrong with a file of this kind; nothing if its names are only names.
+/// The fault of a file of this kind; nothing if its names have no effect.
 fn wrong_with(file: &str, text: &str) -> Option<String> {
     let first =
         |marks: &[&str], part: &str| marks.iter().find(|mark| part.contains(**mark)).map(ToString::to_string);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Files that a scenario or `--set` names: where they are looked for, and what is kept of them.
+//! Files that a scenario or `--set` names: where they are searched, and which parts are kept.
 
 use super::browsing::WEB;
 use super::*;

@@ -71,7 +71,7 @@ fn every_sentence_of_the_page_is_said_by_its_command() {
             eprintln!("SKIPPED, no root, TUN device or kernel for virtual time: {sentence}");
             continue;
         }
-        // Whatever the program is, it has its path.
+        // The program has its path in any case.
         let words: Vec<&str> =
             words.iter().map(|word| if *word == "./my-client" { "true" } else { word }).collect();
         let given: Vec<&str> = words.iter().copied().filter(|word| word.starts_with("--")).collect();

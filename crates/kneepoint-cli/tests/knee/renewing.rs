@@ -38,7 +38,7 @@ fn files(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
             }
         }
     }
-    // The mark, and what is not finished.
+    // The mark, and unfinished files.
     found.retain(|path, _| !path.to_string_lossy().starts_with(".kneepoint"));
     found
 }

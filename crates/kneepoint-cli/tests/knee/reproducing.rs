@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `knee reproduce`: verdicts, what is kept, what is refused.
+//! `knee reproduce`: verdicts, kept runs, refusals.
 
 use std::path::Path;
 

@@ -83,7 +83,7 @@ fn no_thread_and_no_program_keeps_a_capability() {
         let output = emulation.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(130), "{user:?}: {}", stderr(&output));
     }
-    // What measures a link has threads of its own.
+    // The meters of a link have their own threads.
     let probe = start(&["emulate", "--probe", "--rate", "10mbit"], None);
     until("the probe's threads give them up", || {
         threads(probe.id()).len() == 3 && held(probe.id()).iter().all(|set| set == NONE)
@@ -177,7 +177,7 @@ fn what_is_read_and_written_is_the_caller_s() {
         let there = fs::metadata(here.path().join(file)).unwrap();
         assert_eq!((there.uid(), there.gid()), (65534, 65533), "{file}");
     }
-    // What only root reads, and where only root writes.
+    // Files that only root reads, and folders where only root writes.
     fs::write(here.path().join("secret.trace"), "secret\n").unwrap();
     fs::set_permissions(here.path().join("secret.trace"), fs::Permissions::from_mode(0o600)).unwrap();
     fs::create_dir(here.path().join("closed")).unwrap();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Ctrl-C and SIGKILL: what is finished is kept, reported and whole, and the same command goes on from there.
+//! Ctrl-C and SIGKILL: finished runs are kept, reported and whole, and the same command continues from there.
 
 use std::process::{Child, Stdio};
 use std::time::Duration;

@@ -208,7 +208,7 @@ struct Breath {
 }
 
 impl Breath {
-    /// How often to look, what may be used of that, and how long a pause is.
+    /// The interval between checks, the usable part of it, and the length of a pause.
     const EVERY: Span = Span::from_millis(1);
     const MOST: Duration = Duration::from_micros(930);
     const PAUSE: Duration = Duration::from_micros(70);
@@ -236,8 +236,8 @@ fn processor_time() -> Duration {
     time.map_or(Duration::ZERO, Duration::from)
 }
 
-/// Real-time scheduling for the calling thread, and timers without slack: whether the machine allows the former. What the thread starts
-/// later is scheduled as usual.
+/// Real-time scheduling for the calling thread, and timers without slack: whether the machine allows the former.
+/// Threads and programs started later are scheduled as usual.
 pub fn be_prompt() -> bool {
     be_prompt_at(50)
 }

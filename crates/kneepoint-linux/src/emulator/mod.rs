@@ -5,7 +5,8 @@
 //! device ─ frame ─Tap→ Packet ─ Links: queue, capacity, loss, line ─ Packet ─ frame, marked or stamped ─ device
 //! ```
 //!
-//! The packet inside the network names its frame. What the links decide, the frame shows: a congestion mark, a rate. The clock is
+//! The packet inside the network names its frame. Writes the links' decisions into the frame: a congestion mark, a
+//! rate. The clock is
 //! virtual: a packet enters when it was read, and everything after that has the time that the links say, whenever the
 //! thread wakes up. Being late shifts the delivery of a packet, and never the state of a link.
 //!
@@ -67,7 +68,7 @@ pub enum Layer {
 }
 
 impl Layer {
-    /// Bytes before what the links carry.
+    /// Bytes before the part that the links carry.
     #[inline]
     fn header(self, frame: &[u8]) -> usize {
         match self {
@@ -76,7 +77,7 @@ impl Layer {
         }
     }
 
-    /// The headers of what is carried; none of what is not.
+    /// The headers of carried packets; none for others.
     #[inline]
     fn headers(self, packet: &[u8]) -> Option<Headers> {
         let headers = frame::read(packet);
@@ -91,7 +92,7 @@ struct Way {
     backward: u32,
 }
 
-/// What is known of the state inside the sender of this flow, by the names of the laboratory's controllers.
+/// The known state inside the sender of this flow, by the names of the laboratory's controllers.
 pub type Inside = Box<dyn Fn(&Tuple) -> Vec<(&'static str, f64)> + Send>;
 
 /// A network at work, with real packets on it.
@@ -107,7 +108,7 @@ pub struct Emulator<O> {
     /// The slot that the next frame is read into.
     spare: u32,
     watch: Watch<O>,
-    /// What an oracle tells senders.
+    /// An oracle's signals to senders.
     told: Option<Told>,
     sample: Option<Span>,
     inside: Inside,
@@ -232,7 +233,7 @@ impl<O: Observer> Emulator<O> {
         (0..=self.entities).map(|entity| self.events.due(entity as u32)).min().unwrap_or(Time::NEVER)
     }
 
-    /// Ends it: the observer, and the tap with what it counted.
+    /// Ends it; returns the observer, and the tap with its counts.
     pub fn finish(mut self, now: Time) -> (O, Tap) {
         self.links.settle(now, &mut self.watch);
         self.tap.tell(now, &mut self.watch);

@@ -2,7 +2,7 @@
 //! Rates that a simulated run tells its senders without packets, written into packets here.
 //!
 //! The oracle knows which flows are open. A packet that requests a rate has it lowered to the flow's rate of that instant when it enters
-//! the network, so the sender learns a rate that is one round trip old, as in the simulator, and older by what packets waited.
+//! the network, so the sender learns a rate that is one round trip old, as in the simulator, plus queueing delay.
 
 use std::collections::BTreeMap;
 

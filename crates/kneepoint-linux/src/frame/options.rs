@@ -23,7 +23,7 @@ const TIMESTAMPS: u8 = 8;
 pub struct RateOption {
     /// The rate; all ones while nothing limits it.
     pub rate: u32,
-    /// What the sender of this packet has received.
+    /// Data received by the sender of this packet.
     pub echo: u32,
 }
 

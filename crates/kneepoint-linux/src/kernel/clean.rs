@@ -4,7 +4,7 @@
 use super::errors::Error;
 use super::{controllers, default, filters, pins};
 
-/// Removes filters and controllers, in whatever state they were left, and puts defaults back; a sentence for each.
+/// Removes filters and controllers in any state, and restores defaults; returns a sentence for each.
 pub fn clean() -> Result<Vec<String>, Error> {
     pins::require()?;
     let namespaces = filters::namespaces();

@@ -53,7 +53,7 @@ pub struct Status {
     pub programs: Vec<Program>,
     /// Whether the kernel counts the programs' runs.
     pub counted: bool,
-    /// What the option that tells it of packets was used for, if it has one and that is attached.
+    /// The uses of its TCP option program, if it has one and that is attached.
     pub option: Option<OptionUse>,
 }
 
@@ -125,7 +125,7 @@ pub fn load_at(
         }
     }
     let mut object = objects::load(name, object)?;
-    // What a replaced or interrupted load left; only now, when the new one is known to be accepted.
+    // Leftovers of a replaced or interrupted load are removed only now, when the new one is accepted.
     remove(name)?;
     pins::make(name)?;
     let mut start = || {
@@ -158,7 +158,7 @@ fn register(name: &str, object: &mut Object, links: bool) -> Result<(), Error> {
     Ok(())
 }
 
-/// What `unload` leaves for later.
+/// Leftovers of `unload`, for later removal.
 #[derive(Clone, Debug, Default)]
 pub struct Unloaded {
     /// Sockets of this network namespace that keep the controller until they close.
@@ -254,7 +254,7 @@ pub fn status(name: &str) -> Result<Status, Error> {
     let (data, programs) = found.ok_or_else(|| {
         let own = controller.name;
         if !pins::visible() && registered(own) {
-            let message = format!("`{own}` is loaded, and only root sees its parameters and what it does");
+            let message = format!("`{own}` is loaded; only root sees its parameters and activity");
             return Error::new(message, "run it with sudo");
         }
         Error::new(format!("`{own}` is not loaded"), format!("`knee kernel load {own}` loads it, as root"))
@@ -287,7 +287,7 @@ fn sockets(name: &str) -> Option<usize> {
     Some(text.lines().filter(|line| line.split_whitespace().any(|word| word == name)).count())
 }
 
-/// Controllers of which something is left: loaded ones, and what interrupted loads left.
+/// Controllers with something left in the kernel: loaded ones, and leftovers of interrupted loads.
 pub fn left() -> Vec<String> {
     let names = CONTROLLERS.iter().map(|one| one.name);
     names

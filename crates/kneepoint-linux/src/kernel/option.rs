@@ -12,13 +12,13 @@ use libbpf_rs::MapCore;
 use super::errors::{Error, While};
 use super::{objects, pins};
 
-/// The pin of what holds the program at the cgroup.
+/// The pin of the link that holds the program at the cgroup.
 const LINK: &str = "option";
 /// The map that it shares with the controller, and the one with its counters.
 const SHARED: &str = "advices";
 const COUNTS: &str = "counts";
 
-/// What the option was used for so far.
+/// The uses of the option so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OptionUse {
     /// Packets that this machine wrote it into.
@@ -61,7 +61,7 @@ pub fn attach(controller: &str, code: &[u8], cgroup: Option<&Path>) -> Result<Op
     Ok(Some(place))
 }
 
-/// What the option of a loaded controller was used for, if the program is attached.
+/// The uses of a loaded controller's option, if the program is attached.
 pub fn used(controller: &str) -> Option<OptionUse> {
     let map = objects::map(controller, COUNTS)?;
     let count = |place: u32| {

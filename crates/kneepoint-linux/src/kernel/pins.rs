@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Names below `/sys/fs/bpf/knee`: whatever this crate leaves in the kernel has one, a folder per program.
+//! Names below `/sys/fs/bpf/knee`: everything that this crate leaves in the kernel has one, a folder per program.
 
 use std::fs::{self, DirBuilder};
 use std::io;
@@ -46,7 +46,7 @@ pub fn make(name: &str) -> Result<(), Error> {
         if passing() {
             return Err(Error::new(
                 format!(
-                    "{BPFFS} is not visible: `ip netns exec` has covered it, and what is mounted there goes with the command"
+                    "{BPFFS} is not visible: `ip netns exec` has covered it, and mounts there end with the command"
                 ),
                 "enter a network namespace with `nsenter --net=/run/netns/NAME knee …`",
             ));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What this machine has of what kernel programs need.
+//! The requirements of kernel programs that this machine meets.
 
 use std::fs;
 use std::path::Path;
@@ -19,7 +19,7 @@ pub struct Need {
     pub met: bool,
     /// What was found.
     pub found: String,
-    /// What to do if it is missing.
+    /// The remedy if it is missing.
     pub remedy: &'static str,
     /// What needs it.
     pub used_for: &'static str,
@@ -31,7 +31,7 @@ pub struct Need {
 const NET_ADMIN: u32 = 12;
 const SYS_ADMIN: u32 = 21;
 const BPF: u32 = 39;
-/// The name of what queues need.
+/// The name of the requirement of queues.
 pub const LENGTHS: &str = "lengths of queues in BPF";
 /// The kernel's description of its types.
 const TYPES: &str = "/sys/kernel/btf/vmlinux";

@@ -275,7 +275,7 @@ mod tests {
         }
     }
 
-    /// What the object of a program says before anything is set, beside what the laboratory would set.
+    /// The defaults in the object of a program, next to the laboratory's.
     fn defaults(bytes: &[u8], mut algorithm: impl Algorithm) -> Vec<(String, Vec<u8>, Vec<u8>)> {
         let mut opened = super::super::objects::open("defaults", bytes).expect("an object");
         let data = |object: &mut OpenObject| {

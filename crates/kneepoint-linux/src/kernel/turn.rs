@@ -17,7 +17,7 @@ use nix::unistd::geteuid;
 
 use super::errors::{Error, While};
 
-/// What is kept until the machine restarts: the lock, and defaults of network namespaces.
+/// State until the machine restarts: the lock, and defaults of network namespaces.
 pub const FOLDER: &str = "/run/knee";
 const LOCK: &str = "lock";
 /// The longest wait. Nothing that is done under the lock takes as long.
@@ -107,7 +107,7 @@ fn holder(file: &File) -> String {
         format!("{:02x}:{:02x}:{}", major(file.dev()), minor(file.dev()), file.ino())
     });
     let table = fs::read_to_string("/proc/locks").unwrap_or_default();
-    // Number, kind, strength, what it is for, process, file. A line of one that waits has an arrow in front of its kind.
+    // Number, kind, strength, purpose, process, file. A line of one that waits has an arrow in front of its kind.
     let lines = table.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
     let mut held = lines.filter(|line| line.get(1) == Some(&"FLOCK") && line.get(5) == Some(&place.as_str()));
     let process = held.next().and_then(|line| line[4].parse::<u32>().ok()).filter(|number| *number > 0);

@@ -228,7 +228,7 @@ impl Office {
         for one in &self.connections {
             let writes = if one.has_to_write() { PollFlags::POLLOUT } else { PollFlags::empty() };
             files.push(PollFd::new(one.sender.as_fd(), writes));
-            // What ended can always be read.
+            // Results of ended transfers can always be read.
             let reads = if one.received < one.requested { PollFlags::POLLIN } else { PollFlags::empty() };
             files.extend(one.client.as_ref().map(|client| PollFd::new(client.as_fd(), reads)));
         }

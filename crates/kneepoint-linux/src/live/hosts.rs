@@ -21,10 +21,10 @@ const UNSENT: libc::c_int = 256 * 1024;
 const LOOK: Duration = Duration::from_millis(50);
 /// The nice value of hosts.
 const PRIORITY: libc::c_int = -15;
-/// What timestamps take of the greatest segment that a socket is told.
+/// The bytes that timestamps take from the MSS of a socket.
 const TIMESTAMPS: u64 = 12;
 
-/// What a sender is to do.
+/// The work of a sender.
 #[derive(Clone, Debug)]
 pub(crate) struct Order {
     pub(crate) to: SocketAddrV4,
@@ -33,7 +33,7 @@ pub(crate) struct Order {
     pub(crate) size: Option<Bytes>,
     pub(crate) start: Instant,
     pub(crate) stop: Instant,
-    /// The end of the run, at which whatever is left is given up.
+    /// The end of the run, when remaining work is given up.
     pub(crate) end: Instant,
 }
 
@@ -207,7 +207,7 @@ fn set(socket: &impl AsRawFd, level: libc::c_int, name: libc::c_int, value: libc
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// What the kernel tells of a connection.
+/// The kernel's information on a connection.
 pub(crate) fn info(stream: &TcpStream) -> io::Result<libc::tcp_info> {
     // SAFETY: `tcp_info` is integers only; the kernel writes at most `size` bytes of it.
     unsafe {

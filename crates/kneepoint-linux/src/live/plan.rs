@@ -20,7 +20,7 @@ use crate::emulator::Side;
 /// The payload of a packet that fills the device's MTU.
 const FULL: Bytes = Bytes(1448);
 
-/// What hosts of the kernel are to do.
+/// The work of hosts of the kernel.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
     /// Transfers that are known before the run, in the order of its listed flows.
@@ -161,7 +161,7 @@ impl Plan {
     }
 }
 
-/// What plans of groups share.
+/// The common part of plans of groups.
 struct Setup<'v> {
     routes: Routes<'v>,
     valid: &'v Valid,

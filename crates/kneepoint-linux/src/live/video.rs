@@ -30,7 +30,7 @@ pub use stream::{Kind, Stream, Unit};
 
 /// The port of the first server.
 pub(super) const PORT: u16 = 8080;
-/// What a player reads at once: a hundredth of a second of a film.
+/// The size of a player's read: a hundredth of a second of a film.
 const PART: usize = 16 * 1024;
 /// The longest head of an answer.
 const HEAD: usize = 16 * 1024;
@@ -89,7 +89,7 @@ impl Shown {
     }
 }
 
-/// What is in a film.
+/// The contents of a film.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Contents {
     /// Its length, from the first picture to the last.
@@ -199,7 +199,7 @@ fn watch(
     Ok(player.finish(since(began)))
 }
 
-/// What follows the head of an answer.
+/// The body of a response.
 fn body(head: &mut Vec<u8>, part: &[u8]) -> io::Result<Option<Vec<u8>>> {
     const MARK: &[u8] = b"\r\n\r\n";
     if head.ends_with(MARK) {

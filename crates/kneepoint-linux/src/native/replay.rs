@@ -40,7 +40,8 @@ pub const MACHINES: &[(&str, Make)] = &[
     ("native-bpf", |config| Ok(Box::new(Twin::new(config)?))),
 ];
 
-/// What a step is to the kernel's controllers, which are not told of marks apart from losses, nor when sending begins again.
+/// A step as seen by the kernel's controllers, which cannot distinguish marks from losses and do not learn when sending
+/// resumes.
 impl Machine for Twin {
     fn hear(&mut self, step: &Step) {
         Twin::hear(self, step);
@@ -135,7 +136,7 @@ pub fn difference(windows: &[f64]) -> f64 {
     windows.iter().map(|window| (window / first - 1.0).abs()).fold(0.0, f64::max)
 }
 
-/// What became of a comparison.
+/// The result of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Verdict {
     /// The greatest relative difference.
@@ -147,7 +148,7 @@ pub enum Verdict {
     Undecided(usize),
 }
 
-/// Compares `machines`, the first with the others; `config` is what they are.
+/// Compares `machines`, the first with the others; `config` has their types.
 pub fn compare(config: &Config, machines: &mut [Box<dyn Machine>], steps: &[Step]) -> Verdict {
     walk(config, machines, steps, false)
 }

@@ -115,7 +115,7 @@ pub struct Heard {
     pub in_flight: u32,
     /// Whether losses are repaired.
     pub recovering: bool,
-    /// Uniform on [0, 1): what the step draws, if it draws.
+    /// Uniform on [0, 1): the step's random draw, if any.
     pub draw: f64,
     /// Packets known to have arrived.
     pub delivered: u64,

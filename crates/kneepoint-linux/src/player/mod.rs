@@ -6,8 +6,9 @@
 //!       └──────── one thread, scheduled in real time ──────┘
 //! ```
 //!
-//! A frame that the player writes is received by the kernel within the call, and what the kernel sends at once can be read when the
-//! call returns: both times are exact to some microseconds. Frames that a timer of the kernel sends are read when the thread wakes up.
+//! A frame that the player writes is received by the kernel within the call, and packets that the kernel sends
+//! immediately can be read when the call returns, so both times are exact to some microseconds. Frames that a timer of
+//! the kernel sends are read when the thread wakes up.
 //! The device cuts no segments, so that the record shows them as TCP hands them down.
 
 mod conversation;

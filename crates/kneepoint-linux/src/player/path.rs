@@ -80,7 +80,7 @@ impl Path {
         Transmission { segment, nth }
     }
 
-    /// The arrival of what leaves now and finds room at the bottleneck.
+    /// The arrival of a packet that leaves now and finds room at the bottleneck.
     fn through(&mut self, now: Time) -> Option<Time> {
         let jitter = Span((self.jitter.0 as f64 * self.rng.uniform()) as u64);
         let begins = self.free.max(now);

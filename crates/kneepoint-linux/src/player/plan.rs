@@ -6,7 +6,7 @@ use kneepoint::units::Span;
 /// Payload of a full segment, which the peer's SYN announces.
 pub const MSS: u32 = 1000;
 
-/// A connection: what the application writes, the path, the receiver, and what goes wrong.
+/// A connection: the application's writes, the path, the receiver, and the faults.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     /// The seed of the jitter.
@@ -37,7 +37,7 @@ pub struct Plan {
     pub every: u32,
     /// How long it waits for the n-th.
     pub patience: Span,
-    /// What the application writes, and when, from the arrival of the SYN.
+    /// The application's writes and their times, from the arrival of the SYN.
     pub writes: Vec<Write>,
     /// What goes wrong.
     pub impairments: Vec<Impairment>,

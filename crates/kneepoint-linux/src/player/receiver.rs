@@ -92,7 +92,7 @@ impl Receiver {
         self.echo = stamp;
     }
 
-    /// From now on there is room for so many bytes; what was offered stays so.
+    /// From now on there is room for this many bytes; an earlier offer remains valid.
     pub fn resize(&mut self, room: u32) {
         self.room = room;
     }

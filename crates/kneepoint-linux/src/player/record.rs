@@ -16,7 +16,7 @@ pub struct Played {
     pub late: Span,
     /// The ticks of the kernel's clock, by which its timers expire.
     pub ticks: Ticks,
-    /// What failed, if something did.
+    /// The failure, if any.
     pub failure: Option<String>,
 }
 

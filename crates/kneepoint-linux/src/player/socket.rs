@@ -15,7 +15,7 @@ use nix::sys::socket::{
 #[derive(Debug)]
 pub(super) struct Application {
     socket: OwnedFd,
-    /// What is written; its bytes do not matter.
+    /// The data to write; its bytes do not matter.
     room: Vec<u8>,
 }
 

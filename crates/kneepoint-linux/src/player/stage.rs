@@ -35,7 +35,7 @@ pub(super) enum Cue {
 
 pub(super) struct Stage<'a> {
     device: &'a File,
-    /// The time of what is being handled.
+    /// The time of the current event.
     pub now: Time,
     /// New cues.
     pub cues: Vec<(Time, Cue)>,

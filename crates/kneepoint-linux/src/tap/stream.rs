@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! One direction of a connection's payload: what was sent, what arrived, what its sender has heard of it.
+//! One direction of a connection's payload: sent, received and acknowledged data.
 
 use std::collections::VecDeque;
 
@@ -13,7 +13,7 @@ use crate::frame::Tcp;
 const SILENCE: Span = Span::from_millis(200);
 /// The payload of a full packet over Ethernet with timestamps, until the connection says otherwise.
 const USUAL_MSS: u32 = 1448;
-/// What timestamps take of every segment.
+/// The bytes that timestamps take from every segment.
 const TIMESTAMPS: u32 = 12;
 /// Timestamps that are kept: four seconds of a clock of milliseconds.
 const STAMPS: usize = 4096;
@@ -77,7 +77,7 @@ pub(super) struct Stream {
     stamps: VecDeque<(u32, Time)>,
     sacked: Ranges,
     received: Ranges,
-    /// What the receiver has in order, and since when.
+    /// The receiver's data in order, and the time of its arrival.
     next: u64,
     delivered: Time,
     began: Option<Time>,
@@ -191,7 +191,7 @@ impl Stream {
     /// Its receiver is handed payload, of which it did not have so much.
     pub(super) fn arrived(&mut self, seq: u32, payload: u32, now: Time) -> Bytes {
         let Some(from) = self.offset(seq) else { return Bytes(0) };
-        // What lies below `known` was forgotten, and is told again.
+        // Segments below `known` were forgotten, and are reported again.
         let (known, mut fresh) = (self.next, 0);
         self.received.add(from, from + u64::from(payload), |new, end| {
             fresh += end.saturating_sub(new.max(known));
@@ -226,7 +226,7 @@ impl Stream {
             self.sacked.forget_below(known);
         }
         let marked = self.mark(tcp);
-        // An acknowledgement that covers both was caused by what it covers in order (RFC 7323 §4.3).
+        // An acknowledgement that covers both was caused by the part that it covers in order (RFC 7323 §4.3).
         newest = newest.or(marked);
         if acked == 0 && ack == self.una && self.high > self.una && marked.is_none() {
             self.duplicates += u32::from(tcp.options.blocks().next().is_none());

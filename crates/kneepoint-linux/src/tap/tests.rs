@@ -106,7 +106,7 @@ impl Talk {
         [self.say(0, true, false, syn), self.say(10, false, false, accepts), self.say(20, true, false, third)]
     }
 
-    /// What was told since the last look.
+    /// Reports since the last call.
     fn told(&mut self) -> Vec<String> {
         std::mem::take(&mut self.log.0)
     }
@@ -222,7 +222,7 @@ fn timestamps_tell_the_round_trip_of_a_segment_sent_twice() {
         talk.data(20, 0, true);
         talk.data(20, 1, false);
         let packet = talk.ack(30, 0, &[(1, 2)], 20);
-        assert_eq!(packet.sent, Time(20_000_000), "an acknowledgement carries the time of what it answers");
+        assert_eq!(packet.sent, Time(20_000_000), "an acknowledgement carries the time of the packet that caused it");
         talk.data(50, 0, false);
         talk.told();
         talk.ack(60, 2, &[], echo);

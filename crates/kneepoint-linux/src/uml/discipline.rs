@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The laboratory's queue disciplines as those of Linux, with the options that `tc` would send.
 //!
-//! Linux counts in microseconds, and limits most disciplines in packets. What Linux cannot be told is an error.
+//! Linux counts in microseconds, and limits most disciplines in packets. A setting that Linux lacks is an error.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -59,7 +59,7 @@ const QUEUES_AT_ONCE: u32 = 2048;
 const NEVER_US: u32 = 100_000_000;
 /// Packets that fit where there is no limit.
 const ANY_NUMBER: u32 = 1_000_000;
-/// What the kernel counts for a packet in memory, whose data alone is 1514 bytes.
+/// The kernel's count for a packet in memory, whose data alone is 1514 bytes.
 const IN_MEMORY: u64 = 2304;
 
 impl Discipline {
@@ -389,7 +389,7 @@ mod tests {
         let (weight, service) = (7.0, 0.0006);
         let (cell, table) = idle_damping(weight, service);
         assert_eq!((table.len(), table[0], table[255]), (256, 0, 31));
-        // After n packets' time the average is (1 - w)^n of what it was, which the table says in powers of two.
+        // After n packets' time the average is (1 - w)^n times its former value; the table has this in powers of two.
         let idle = f64::from(100u32 << cell) / 1e6;
         let exact = -(idle / service) * libm::log2(1.0 - libm::exp2(-weight));
         assert!((exact - f64::from(table[100])).abs() <= 1.0, "{exact} and {}", table[100]);

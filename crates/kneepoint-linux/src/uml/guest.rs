@@ -34,7 +34,7 @@ use recorder::Recorder;
 pub(super) const PROGRAM: &str = "/knee-inside";
 /// Where an instance has the directory of its run.
 const RUN: &str = "/run";
-/// What is in that directory.
+/// The contents of that directory.
 pub(super) const JOB: &str = "job";
 pub(super) const OUTCOME: &str = "outcome";
 pub(super) const PACKETS: &str = "packets";
@@ -62,7 +62,7 @@ pub fn main() -> ! {
     std::process::exit(1);
 }
 
-/// A failure with what was tried.
+/// A failure with the attempted action.
 fn trying<T>(what: impl std::fmt::Display, done: io::Result<T>) -> io::Result<T> {
     done.map_err(|error| io::Error::new(error.kind(), format!("{what}: {error}")))
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What an instance is to do, as text: it is written outside and read inside.
 //!
-//! A line has a word and what belongs to it. Bytes and texts are in hexadecimal digits, times in nanoseconds, `-` stands for nothing.
+//! A line has a word and its arguments. Bytes and texts are in hexadecimal digits, times in nanoseconds, `-` stands for
+//! nothing.
 
 use std::fmt::Write as _;
 
@@ -119,7 +120,7 @@ impl Job {
         Ok(text)
     }
 
-    /// What the text says; the error is a line that it does not understand.
+    /// The parsed text; the error is the line that cannot be parsed.
     pub(super) fn read(text: &str) -> Result<Job, String> {
         let mut job = Job::default();
         for line in text.lines() {

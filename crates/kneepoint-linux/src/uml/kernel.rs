@@ -18,7 +18,7 @@ use sha2::{Digest, Sha256};
 
 pub use build::{Build, PACKAGE, Source, Step};
 
-/// What is set beyond `tinyconfig`.
+/// Settings beyond `tinyconfig`.
 const CONFIG: &str = include_str!("kernel.config");
 /// Patches that every kernel receives.
 const PATCH: &str = include_str!("kernel.patch");
@@ -76,7 +76,7 @@ impl Recipe {
         Recipe { patches: [vec![own], patches].concat() }
     }
 
-    /// Whether it has patches besides its own: what is in it is not known then.
+    /// Whether it has other patches than its own, so that its contents are unknown.
     pub fn is_patched(&self) -> bool {
         self.patches.len() > 1
     }
@@ -93,7 +93,7 @@ impl Recipe {
         shown(hash)
     }
 
-    /// The kernel of this recipe that was built last, if any was and is what it was.
+    /// The latest kernel built from this recipe, if there is an unmodified one.
     pub fn find(&self, cache: &Path) -> io::Result<Option<Kernel>> {
         let prefix = format!("{}-", &self.hash()[..DIGITS]);
         let mut found = Vec::new();

@@ -59,7 +59,7 @@ pub struct Station {
 }
 
 impl Station {
-    /// A place with this program in it. What killed processes left is swept before.
+    /// A place with this program in it. Leftovers of killed processes are removed before.
     pub fn open() -> io::Result<Station> {
         let bases = [PathBuf::from(MEMORY), std::env::temp_dir()];
         bases.iter().for_each(|base| sweep(base));

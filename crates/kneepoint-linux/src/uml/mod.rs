@@ -5,7 +5,8 @@
 //! Valid, Plan ─Layout→ Job ─ instance: namespaces, HTB, the queue, NetEm, hosts ─ sightings ─Trips→ replay ─ events → observers
 //! ```
 //!
-//! A processor takes no time there, so no run is late, whatever else the machine does. It needs no rights, and the same seed gives the same
+//! A processor takes no time there, so no run is late, however busy the machine is. It needs no rights, and the same
+//! seed gives the same
 //! bytes. The instance runs this program as its only one: hosts are those of runs in real time.
 
 mod discipline;

@@ -95,8 +95,8 @@ impl Message {
             .with(libc::IFA_ADDRESS, &address.octets())
     }
 
-    /// The way to an address, or to everything, is this device; what begins here comes from `source`. The size of packets is that of the
-    /// route, whatever its device's MTU.
+    /// The route to an address, or the default route, is this device; local packets have the address `source`. The
+    /// packet size is the route's, for any MTU of the device.
     pub(super) fn route(to: Option<Ipv4Addr>, device: u32, source: Option<Ipv4Addr>) -> Message {
         let length = if to.is_some() { 32 } else { 0 };
         let (table, protocol) = (libc::RT_TABLE_MAIN, libc::RTPROT_STATIC);
@@ -253,7 +253,7 @@ impl Socket {
         ))
     }
 
-    /// What every discipline of the namespace has dropped.
+    /// The drops of all disciplines of the namespace.
     pub(super) fn dropped(&self) -> io::Result<Vec<Dropped>> {
         self.send(&Message::disciplines().bytes())?;
         let mut all = Vec::new();
@@ -297,7 +297,7 @@ fn sentence(answer: &[u8]) -> Option<String> {
     Some(String::from_utf8_lossy(text).trim_end_matches('\0').to_string())
 }
 
-/// What the discipline in this message has dropped.
+/// The drops of the discipline in this message.
 fn drops(body: &[u8]) -> Option<Dropped> {
     let word = |bytes: &[u8], at: usize| Some(u32::from_ne_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
     let (_, statistics) = attributes(&body[20..]).find(|(kind, _)| *kind == TCA_STATS2)?;

@@ -59,7 +59,7 @@ impl Outcome {
         text
     }
 
-    /// What the text says; the error is the instance's, or the line that is not understood.
+    /// The parsed text; the error is the instance's, or the line that cannot be parsed.
     pub(super) fn read(text: &str) -> Result<Outcome, String> {
         let mut outcome = Outcome::default();
         let mut names = BTreeMap::new();

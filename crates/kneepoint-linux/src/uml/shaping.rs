@@ -7,7 +7,8 @@
 //! ```
 //!
 //! HTB lets a packet go when its transmission begins, so the queue is without the packet in transmission, as the laboratory's is. NetEm adds
-//! the time of transmission. With a rate it also keeps the order of packets, whatever their delays. Sizes are those of IP packets.
+//! the time of transmission. With a rate it also keeps the order of packets, for any delays. Sizes are those of IP
+//! packets.
 //! Disciplines compare sizes with the MTU and the Ethernet header, so the device's MTU is smaller by the header where sizes are without it.
 
 use kneepoint::link::{LinkSpec, capacity, loss};
@@ -26,7 +27,7 @@ pub(super) const ROOT: u32 = 0xffff_ffff;
 const HTB: u32 = 0x0001_0000;
 const QUEUE: u32 = 0x0010_0000;
 const NETEM: u32 = 0x0020_0000;
-/// What an Ethernet header adds to a packet.
+/// The length of an Ethernet header.
 const HEADER: i32 = 14;
 /// How much earlier than due HTB may let a packet go after a pause: its clock and timers are this coarse.
 const SLACK: Span = Span::from_micros(4);
@@ -35,7 +36,7 @@ const AT_ONCE: Rate = Rate::from_mbit(100_000);
 /// More changes of a link than this are no schedule.
 const MOST_CHANGES: usize = 100_000;
 
-/// What is said to the kernel of a link.
+/// A link's configuration for the kernel.
 #[derive(Clone, Debug)]
 pub(super) struct Shaped {
     /// The queue, where the link has a rate.
@@ -54,7 +55,7 @@ pub(super) struct Queue {
     packet: Bytes,
 }
 
-/// What happens to a packet after its transmission has begun.
+/// The effects on a packet after its transmission has begun.
 #[derive(Clone, Debug)]
 pub(super) struct Wire {
     delay: Span,
@@ -110,7 +111,7 @@ impl Shaped {
         if self.queue.as_ref().is_some_and(|queue| queue.discipline.shapes) { ROOT } else { BELOW_HTB }
     }
 
-    /// What is said of the queue before the run.
+    /// The configuration of the queue before the run.
     pub(super) fn queue_messages(&self, device: u32) -> Vec<Message> {
         let (Some(Queue { discipline, packet }), Some((_, rate))) = (&self.queue, self.rates.first()) else {
             return Vec::new();
@@ -129,13 +130,13 @@ impl Shaped {
         ]
     }
 
-    /// What is said of the wire before the run.
+    /// The configuration of the wire before the run.
     pub(super) fn wire_messages(&self, device: u32) -> Vec<Message> {
         let rate = self.rates.first().map_or(AT_ONCE, |(_, rate)| *rate);
         self.wire.iter().map(|wire| wire.message(device, wire.delay, rate)).collect()
     }
 
-    /// What is said in the run, and when: to the device of the queue, or to that of the wire.
+    /// Changes during the run with their times: to the device of the queue, or of the wire.
     pub(super) fn changes(&self, queue: u32, wire: u32) -> Vec<(Span, Of, Message)> {
         let mut all = Vec::new();
         for (at, rate) in self.rates.iter().skip(1) {

@@ -5,8 +5,8 @@
 //! time 8 · key 8 · device 4 · size 2 · class 1 · direction and length 1 · headers, of packets that leave their host
 //! ```
 //!
-//! The time is in nanoseconds since the run began. The key is a hash of what is the same of a packet wherever it is: its
-//! headers without the time to live, the bits of congestion notification and the checksum over these.
+//! The time is in nanoseconds since the run began. The key is a hash of the constant part of a packet: its headers
+//! without the time to live, the ECN bits and the checksum over these.
 
 use std::io::{self, Read};
 

@@ -35,7 +35,7 @@ pub(super) struct Trip {
     pub(super) delivered: Option<Time>,
 }
 
-/// What became of a packet at a queue.
+/// The fate of a packet at a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
     /// It left.

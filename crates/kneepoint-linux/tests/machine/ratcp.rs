@@ -15,7 +15,7 @@ use libbpf_rs::query::{LinkInfoIter, LinkTypeInfo};
 use crate::programs::able;
 use crate::{say, turn};
 
-/// What the bottleneck carried in an interval.
+/// The traffic over the bottleneck in an interval.
 #[derive(Clone, Copy, Debug, Default)]
 struct Carried {
     bytes: u64,

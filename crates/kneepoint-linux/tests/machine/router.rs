@@ -56,7 +56,7 @@ impl Row {
     fn device(&self, host: &str, name: &str) -> Device {
         Device { name: name.into(), namespace: Some(format!("{}{host}", self.0)) }
     }
-    /// What commands print on a host.
+    /// The output of commands on a host.
     fn run(&self, host: &str, commands: &str) -> String {
         sh(&format!("nsenter --net=/run/netns/{}{host} sh -ec '{commands}'", self.0))
     }
@@ -89,7 +89,7 @@ fn set(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
 /// Ten times the published gains, for a queue that settles within a test.
 const STRONG: [(&str, &str); 3] = [("a", "0.0001822"), ("b", "0.0001816"), ("reference", "20")];
 
-/// What a router did to four transfers of Reno.
+/// A router's effect on four transfers of Reno.
 #[derive(Debug)]
 struct Judged {
     /// The mean queue in the second half.

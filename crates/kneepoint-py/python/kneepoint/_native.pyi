@@ -27,7 +27,7 @@ class Rows:
     def _repr_html_(self) -> str: ...
 
 class Answer:
-    """What a verb found out."""
+    """The answer of a verb."""
     text: str
     """The report as the terminal shows it."""
     html: str

@@ -290,7 +290,7 @@ class _Remote(Store):
         for name in (f"{name}.json" for name in names):
             if name not in self._there:
                 content = (self.folder / name).read_bytes()
-                # What has been damaged since it was read is not spread.
+                # A file damaged since it was read is not copied.
                 if _native.fault(name.removesuffix(".json"), content) is None:
                     self._files.pipe_file(f"{self._root}/{name}", content)
 

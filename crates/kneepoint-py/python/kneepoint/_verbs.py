@@ -81,7 +81,7 @@ class Verb:
         raise UsageError(f"{wrong} `{self.__name__}`", f"expected one of {', '.join(self._questions)}")
 
     def _spoken(self, words: tuple[Any, ...], options: dict[str, Any]) -> tuple[list[str], Optional[str]]:
-        """The call as words of the command line, and what `-` reads."""
+        """The call as words of the command line, and the input of `-`."""
         known = {parameter_name(one["name"]): one for one in self._described["options"]}
         several = any(one["flag"] is None and one["many"] for one in known.values())
         spoken, text = list(self._names), None

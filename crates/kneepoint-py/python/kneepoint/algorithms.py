@@ -77,7 +77,7 @@ __all__ = [
 ]
 
 Decision = Optional[Literal["pass", "mark", "drop"]]
-"""What becomes of a packet; None lets it pass. A mark is a drop where the sender would not understand it."""
+"""The fate of a packet; None lets it pass. A mark is a drop where the sender would not understand it."""
 
 
 class Parameter(NamedTuple):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What a controller in Python costs for each acknowledgement: `python -m kneepoint.cost`.
+"""The cost of a controller in Python for each acknowledgement: `python -m kneepoint.cost`.
 
 The same scenario runs with Reno of the library and with the same rule in Python, one run at a time. Both give the same rows, so that the
 difference of their times is that of the language.

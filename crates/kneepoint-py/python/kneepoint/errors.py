@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What goes wrong, as exceptions. Messages and remedies are those of the command line."""
+"""Errors as exceptions. Messages and remedies are those of the command line."""
 
 from __future__ import annotations
 

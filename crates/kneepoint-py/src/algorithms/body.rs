@@ -82,7 +82,7 @@ impl FromPyObject<'_, '_> for Class {
     }
 }
 
-/// What the objects of an algorithm share.
+/// State shared by the objects of an algorithm.
 pub struct Definition {
     pub class: Class,
     pub name: &'static str,
@@ -144,7 +144,7 @@ pub struct Body {
 }
 
 impl Body {
-    /// Makes an object, `make(context, **parameters)`; `read` asks it for what it says of itself once.
+    /// Makes an object, `make(context, **parameters)`; `read` asks once for its description.
     pub fn new<T>(
         definition: &Arc<Definition>,
         parameters: &Parameters,

@@ -130,7 +130,7 @@ pub(super) fn make(
     Box::new(Scripted::new(definition, parameters, start))
 }
 
-/// What an object says of itself once.
+/// The description of an object, read once.
 #[derive(Clone, Copy, Debug)]
 struct Traits {
     marks: Marks,
@@ -316,7 +316,7 @@ impl Object for Scripted {
         let signal = PyAdvised { now_s: advised.now.as_secs_f64(), rate_packets_per_s, change };
         tell!(self, "on_advice", advised.now, signal, None);
     }
-    // The object keeps its window itself, and may have no threshold: what the host would set is for it to decide.
+    // The object keeps its own window, and may have no threshold; it decides about values that the host would set.
     fn on_resize(&mut self, _: &Resize) {}
     fn on_resume(&mut self, _: Time, _: Span) {}
     fn yields(&mut self) -> bool {

@@ -57,7 +57,7 @@ pub fn check_algorithms(py: Python<'_>, algorithms: Vec<Algorithm>) -> PyResult<
     extensions(py, algorithms, &raised).map(drop)
 }
 
-/// The algorithms as extensions. What their code raises goes to `raised`.
+/// The algorithms as extensions. Exceptions of their code go to `raised`.
 pub fn extensions(py: Python<'_>, algorithms: Vec<Algorithm>, raised: &Arc<Raised>) -> PyResult<Extensions> {
     let mut known = Extensions::NONE;
     for algorithm in algorithms {

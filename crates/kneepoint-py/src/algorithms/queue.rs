@@ -114,7 +114,7 @@ pub(super) fn make(
     Box::new(Scripted::new(definition, parameters, facts))
 }
 
-/// What an object says of itself once.
+/// The description of an object, read once.
 #[derive(Clone, Copy, Debug, Default)]
 struct Traits {
     decides_on_arrival: bool,

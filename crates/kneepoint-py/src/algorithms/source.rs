@@ -143,7 +143,7 @@ impl Scripted {
         }
     }
 
-    /// A request for the laboratory, or what is wrong with it and the remedy.
+    /// A request to the laboratory, or its fault and the remedy.
     fn request(&mut self, request: Request) -> Result<traffic::Request, (String, &'static str)> {
         let kind = self.nature.kind;
         Ok(match request {
@@ -225,7 +225,7 @@ fn sized(size_bytes: u64, what: &str) -> Result<(), (String, &'static str)> {
     }
 }
 
-/// What a source says of itself once.
+/// The description of a source, read once.
 fn nature(object: &Bound<'_, PyAny>, name: &'static str) -> Outcome<Nature> {
     let kinds = [
         ("datagrams", Kind::Datagrams),
@@ -274,7 +274,7 @@ fn wakeup(object: &Bound<'_, PyAny>, now: Time) -> Outcome<Time> {
     }
     match given.extract::<f64>() {
         Ok(seconds) if seconds >= 0.0 => {
-            // What is beyond the greatest time is never.
+            // Times beyond the greatest one mean never.
             let span = if seconds < 1e9 { Span::from_secs_f64(seconds) } else { return Ok(Time::NEVER) };
             let time = span.after_start();
             if time >= now { Ok(time) } else { past(&given, now) }

@@ -23,7 +23,7 @@ use noq_proto::transport_parameters::TransportParameters;
 use noq_proto::{ConnectError, ConnectionId, PathId, Side, TransportError};
 
 const TAG: usize = 16;
-/// What stands for a message of the handshake whose content says nothing here.
+/// A placeholder for a handshake message whose content is irrelevant here.
 const MESSAGE: &[u8] = &[0];
 
 /// Every key and configuration.
@@ -116,7 +116,7 @@ impl ServerConfig for Plain {
     }
 }
 
-/// What a side has still to do, in this order.
+/// The remaining steps of a side, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Stage {
     /// Says hello: a client with its parameters, a server when it has heard a client's.

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use noq_proto::RttEstimator;
 use noq_proto::congestion::{Controller, ControllerFactory, ControllerMetrics};
 
-/// What was heard since it was taken last.
+/// Signals since the last call of `take`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Heard {
     /// Bytes acknowledged.
@@ -31,7 +31,7 @@ pub(super) struct Heard {
 pub(super) struct Ear(Arc<Mutex<Heard>>);
 
 impl Ear {
-    /// What was heard; the window stays.
+    /// The signal; the window stays.
     pub(super) fn take(&self) -> Heard {
         self.note(|heard| std::mem::replace(heard, Heard { window: heard.window, ..Heard::default() }))
     }

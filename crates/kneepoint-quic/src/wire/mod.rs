@@ -73,7 +73,7 @@ impl Stack {
     }
 }
 
-/// What a server serves, with what.
+/// The objects and the controller of a server.
 #[derive(Clone, Debug)]
 pub struct Serve {
     /// Where it listens.

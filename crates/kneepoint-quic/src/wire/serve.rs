@@ -21,7 +21,7 @@ const TICK: Duration = Duration::from_millis(100);
 /// How long it waits for its last connections then.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Bounds on what peers can make a server do.
+/// Limits on the work that peers can cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Connections at a time. Others are refused.
@@ -48,7 +48,7 @@ impl Default for Limits {
     }
 }
 
-/// What was served to a connection.
+/// The objects served to a connection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
     /// Whose it was.
@@ -61,11 +61,11 @@ pub struct Summary {
     pub refused: u64,
     /// Bytes of objects that were handed to the stack.
     pub bytes: u64,
-    /// What the path was like.
+    /// The state of the path.
     pub path: Path,
 }
 
-/// What a sender knows of its path.
+/// A sender's knowledge of its path.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Path {
     /// From the connection's beginning to the last acknowledgement of data.
@@ -135,7 +135,7 @@ pub(super) trait Connection: Clone + Send + Sync + 'static {
     /// The next stream that the peer opens; `None` once the connection is over.
     fn accept(&self) -> impl Future<Output = Option<(Self::Output, Self::Input)>> + Send;
     fn open(&self) -> impl Future<Output = Result<(Self::Output, Self::Input), String>> + Send;
-    /// What it knows of its path; `None` when that is gone.
+    /// Its knowledge of its path; `None` when that is gone.
     fn path(&self) -> Option<Path>;
     fn close(&self, reason: &str);
     /// Answers in HTTP/3 until the connection ends.

@@ -11,8 +11,9 @@
 //! ```
 //!
 //! `R` advised rate, from `least` packets in d to u C; `C` capacity; `y` arrivals during T, data and acknowledgements of all traffic: bit/s.
-//! `q` bits that wait. `u` target utilization. `d` mean round-trip time of the flows in s; `r` mean in an interval of what requests
-//! report, weighted by size. All flows that are bottlenecked here get C/N within some d, without a count of N.
+//! `q` bits that wait. `u` target utilization. `d` mean round-trip time of the flows in s; `r` the mean of the reported
+//! values in an interval, weighted by size. All flows that are bottlenecked here get C/N within some d, without a count
+//! of N.
 //!
 //! The defaults are from the authors' router for NetFPGA (N. Dukkipati, J. Zhu, 2008): alpha 0.4, beta 0.5, u 0.95, T at most 10 ms,
 //! R from 0.1 packets in d, at first 0.05 C (here u C). Their code for ns-2 has the same equation and leaves the constants to scripts, one of

@@ -91,7 +91,7 @@ pub struct Xcp {
     /// d and phi.
     interval: f64,
     aggregate: f64,
-    /// The present interval: its beginning, when it may end, what arrived, and the sums over requests.
+    /// The present interval: its start, its earliest end, its arrivals, and the sums over requests.
     start: Time,
     end: Time,
     input: f64,
@@ -265,7 +265,7 @@ mod tests {
 
     #[test]
     fn spare_capacity_raises_the_rates_of_all_flows_by_the_same() {
-        // 200 and 400 of 1000 packets/s: 0.4 of the 400 that are spare, whatever windows and round trips.
+        // 200 and 400 of 1000 packets/s: 0.4 of the spare 400, for all windows and round trips.
         let flows = [(20.0, 100), (20.0, 50)];
         let mut router = router(&flows, 0);
         assert!(close(&[router.interval, router.aggregate], &[0.075, 0.4 * 0.075 * 400.0]), "{router:?}");

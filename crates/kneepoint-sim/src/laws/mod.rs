@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Laws: what every algorithm promises, as checks for tests, of the laboratory and of other crates.
+//! Laws: promises of every algorithm, as checks for tests of the laboratory and of other crates.
 //!
 //! Each check panics with the case that breaks the law. A crate with algorithms of its own tries them with
 //! [`controllers::hold`], [`queues::hold`] and [`sources::hold`].
@@ -21,7 +21,7 @@ pub fn variants<C: Assign + Clone>(defaults: &C) -> Vec<C> {
         for raw in extremes(field) {
             let mut variant = defaults.clone();
             assert_eq!(variant.assign(field.name, &raw), Ok(()), "{}", field.name);
-            // One end may contradict another parameter; the check is what keeps such a one out.
+            // One end may contradict another parameter; the check excludes such values.
             if variant.agree().is_ok() {
                 variants.push(variant);
             }

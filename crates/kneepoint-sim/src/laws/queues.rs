@@ -14,7 +14,7 @@ const FLOWS: [u32; 8] = [7, 7, 7, 7, 7, 2, 5, 0];
 /// The flow among them whose sender answers marks in proportion.
 const SCALABLE: u32 = 5;
 
-/// A buffer, and what must be true of it.
+/// A buffer and its invariants.
 #[derive(Clone)]
 struct Ledger {
     buffer: Buffer,
@@ -27,7 +27,7 @@ struct Ledger {
     received: u32,
     delivered: BTreeSet<u32>,
     dropped: BTreeSet<u32>,
-    /// What must wait, first come first, with the marks and rates it must carry, by the lines that keep an order.
+    /// Waiting packets in order of arrival, with their required marks and rates, by the lines that keep an order.
     queued: BTreeMap<(u32, bool), VecDeque<Packet>>,
     fates: Vec<(u32, Fate)>,
 }

@@ -50,7 +50,7 @@ impl Bucket {
         let wanted = tokens(size);
         let missing = wanted.saturating_sub(self.level);
         let ready = Time(self.at.0 + missing.div_ceil(u128::from(self.rate)) as u64);
-        // What came beyond the last token until the end of its nanosecond is for the next packet.
+        // Capacity between the last token and the end of its nanosecond goes to the next packet.
         let came = u128::from(self.rate) * u128::from(ready.since(self.at).0);
         self.level = self.depth.min(self.level + came - wanted);
         self.at = ready;

@@ -14,7 +14,7 @@ pub struct Line {
     noise: Option<Box<Noise>>,
 }
 
-/// What varies on a line.
+/// The variations of a line.
 #[derive(Clone, Debug)]
 struct Noise {
     jitter: Span,

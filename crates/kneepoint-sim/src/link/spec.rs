@@ -46,11 +46,11 @@ pub struct LinkSpec {
     pub queue: queue::Config,
     /// How much may wait.
     pub limit: Limit,
-    /// What it tells senders of its state.
+    /// Its feedback to senders.
     pub feedback: feedback::Config,
     /// The loss model.
     pub loss: loss::Config,
-    /// What else it does to packets.
+    /// Its further effects on packets.
     pub effects: Option<Box<Effects>>,
     /// Whether its queue is measured (a bottleneck) or only carried (an access link).
     pub measured: bool,

@@ -42,7 +42,7 @@ struct Stream {
     on_time: [u32; STARTUPS.len()],
 }
 
-/// What becomes of a group's streams at a start-up delay.
+/// The success of a group's streams at a start-up delay.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Playback {
     late: f64,
@@ -55,7 +55,7 @@ impl Lateness {
         let beat = spec.source.nature().live?;
         let longest = Span::from_millis(*STARTUPS.last()?);
         let last = Time(window.to.0.saturating_sub(longest.0));
-        // What stops makes nothing at that instant.
+        // A stopped source makes nothing at that instant.
         let until = |stop: Option<Time>| stop.map_or(last, |stop| last.min(Time(stop.0.saturating_sub(1))));
         let stream = |stop| Stream { began: Time::NEVER, until: until(stop), on_time: Default::default() };
         let streams = spec.members.iter().map(|member| stream(member.stop)).collect();
@@ -80,7 +80,7 @@ impl Lateness {
         }
     }
 
-    /// Each start-up delay, with what becomes of the streams that have packets.
+    /// Each start-up delay, with the success of the streams that have packets.
     pub(super) fn playbacks(&self) -> Vec<(String, Playback)> {
         let streams: Vec<(&Stream, u64)> = self
             .streams

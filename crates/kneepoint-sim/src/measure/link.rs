@@ -172,7 +172,7 @@ impl Link {
         if self.lossy { self.drops_by(Reason::Channel) / self.served_packets as f64 } else { f64::NAN }
     }
 
-    /// A count of what only effects do; NaN where there are none.
+    /// A count of events that only effects cause; NaN where there are none.
     fn effect(&self, count: u64) -> f64 {
         if self.effects { count as f64 } else { f64::NAN }
     }

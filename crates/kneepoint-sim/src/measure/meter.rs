@@ -224,7 +224,7 @@ impl Meter {
         }
     }
 
-    /// A packet reaches its host, in whatever order.
+    /// A packet reaches its host, in any order.
     #[inline(never)]
     fn ordered(&mut self, at: Time, packet: &Packet) {
         if packet.flags.has(Flags::ACK) || !self.window.contains(at) {

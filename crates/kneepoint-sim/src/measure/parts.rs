@@ -29,7 +29,7 @@ pub struct Parts {
     flows: Flows,
 }
 
-/// What happened at the bottleneck in a part.
+/// Events at the bottleneck in a part.
 #[derive(Clone, Copy, Debug, Default)]
 struct Count {
     arrivals: u64,
@@ -62,7 +62,7 @@ impl Cursor {
         if at >= self.begins && at < self.ends { Some(self.place) } else { self.turn(at) }
     }
 
-    /// What is left over by the division belongs to the last part.
+    /// The remainder of the division belongs to the last part.
     #[cold]
     fn turn(&mut self, at: Time) -> Option<usize> {
         if !self.window.contains(at) {

@@ -100,7 +100,7 @@ mod tests {
     use crate::metric::Statistic;
     use crate::units::Span;
 
-    /// What becomes of packets that arrive in this order, each at its time in milliseconds.
+    /// The fate of packets that arrive in this order, each at its time in milliseconds.
     fn order(arrivals: &[(u32, u64)]) -> Order {
         let mut order = Order::default();
         for (number, millis) in arrivals {

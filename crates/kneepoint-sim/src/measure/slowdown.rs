@@ -5,7 +5,8 @@
 //! slowdown = completion time / (Σ delays of the links on the way + size / rate of the slowest of them)
 //! ```
 //!
-//! What it is compared with is a transfer that is there at once, without a handshake, slow start, headers or other traffic, so
+//! The reference is an ideal transfer that arrives at once, without a handshake, slow start, headers or other traffic,
+//! so
 //! that nothing takes less: over the shortest delay and the fastest rate between any two nodes of the group. A link whose capacity
 //! varies counts with its nominal rate.
 

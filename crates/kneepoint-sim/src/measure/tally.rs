@@ -2,19 +2,20 @@
 //! Tally: an amount between one sampling instant and the next.
 //!
 //! A run tells some events ahead of their time: a drop-tail link knows when it will transmit a packet as the packet arrives.
-//! What lies beyond the next instant waits here until that has passed.
+//! Events beyond the next instant wait here until it has passed.
 
 use std::collections::VecDeque;
 
 use crate::units::{Interval, Span, Time};
 
-/// An amount that starts anew at each sampling instant. What happens at an instant belongs to the interval that it begins.
+/// An amount that starts anew at each sampling instant. An event at an instant belongs to the interval that begins
+/// there.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tally {
     /// The next sampling instant.
     ends: Time,
     now: u64,
-    /// What lies beyond that instant, in the order of time.
+    /// Events beyond that instant, in order of time.
     later: VecDeque<(Interval, u64)>,
 }
 

@@ -75,7 +75,7 @@ impl Reports {
     pub const NONE: Reports = Reports { source: "", metrics: &[] };
 }
 
-/// What the sources of a group reported inside the measurement window, by quantity.
+/// Reports of a group's sources inside the measurement window, by quantity.
 #[derive(Clone, Debug, Default)]
 pub struct Tallies(Vec<(Quantity, Tally)>);
 

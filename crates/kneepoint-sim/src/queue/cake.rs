@@ -29,7 +29,7 @@ crate::settings! {
     /// CAKE's parameters.
     pub struct Params {
         ..cobalt: cobalt::Params;
-        /// What a flow may send in each round; `0b` is a full packet of this network.
+        /// The quantum of a flow in each round; `0b` is a full packet of this network.
         quantum: Bytes = Bytes(0), Bytes(0)..=Bytes(65535);
         /// Whether acknowledgements that a later one makes redundant are dropped.
         ack_filter: AckFilter = AckFilter::Off;

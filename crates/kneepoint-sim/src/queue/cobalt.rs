@@ -38,7 +38,7 @@ crate::settings! {
     }
 }
 
-/// What BLUE adds for a full buffer, and takes away for an empty queue.
+/// BLUE's increase for a full buffer, and its decrease for an empty queue.
 const INCREMENT: f64 = 1.0 / 256.0;
 const DECREMENT: f64 = 1.0 / 4096.0;
 

@@ -73,7 +73,7 @@ crate::settings! {
     }
 }
 
-/// What makes a packet one of the short queue: ECT(1).
+/// The condition for a packet to use the short queue: ECT(1).
 const SHORT: Flags = Flags(Flags::ECT.0 | Flags::SCALABLE.0);
 
 /// Takes packets at the rate of a probability, evenly spaced.

@@ -42,7 +42,7 @@ crate::settings! {
         ..law: law::Params;
         /// Mark packets of senders that understand marks, instead of dropping them.
         ecn: bool = true;
-        /// What a flow may send in each round; `0b` is a full packet of this network.
+        /// The quantum of a flow in each round; `0b` is a full packet of this network.
         quantum: Bytes = Bytes(0), Bytes(0)..=Bytes(65535);
         /// The number of queues that flows are hashed into; 0 is a queue for each flow.
         queues: u32 = 0, 0..=65536;

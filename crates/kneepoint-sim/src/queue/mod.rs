@@ -72,7 +72,7 @@ pub struct Arrival<'a> {
     pub packet: &'a Packet,
     /// The backlog without it.
     pub backlog: Backlog,
-    /// Whether the limit leaves no room: unless another is pushed out, it is dropped whatever the decision.
+    /// Whether the limit leaves no room: unless another is pushed out, it is dropped regardless of the decision.
     pub full: bool,
 }
 

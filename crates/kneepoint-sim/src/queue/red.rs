@@ -399,7 +399,7 @@ mod tests {
         // p_b = 0.1 + 0.9 · 5 / 15 = 0.4: every third or fourth.
         let high = fate(ecn.clone(), 20, 3_000);
         assert!((800..=900).contains(&high.0) && high.1 == 0, "{high:?}");
-        // Certainty drops, whatever the limit.
+        // A probability of one drops, beyond the limit too.
         assert_eq!(fate(Params { mark_limit: 1.0, ..ecn }, 40, 1000), (999, 0));
     }
 

@@ -37,7 +37,7 @@ pub struct Pool {
     datagrams: Option<FlowId>,
 }
 
-/// What the connections of a group have in common.
+/// Common settings of a group's connections.
 #[derive(Clone, Debug)]
 pub struct Leg {
     options: Arc<Options>,
@@ -45,7 +45,7 @@ pub struct Leg {
     paths: Vec<Paths>,
     /// The slot of the first member, where slots are known before the run.
     slots: Option<u32>,
-    /// The group as which a proxy carries their data on, and what the proxy holds of each at most.
+    /// The group under which a proxy forwards their data, and the most that it buffers for each.
     onward: Option<(usize, Bytes)>,
 }
 

@@ -54,7 +54,7 @@ crate::choice! {
     pub enum Reduced {
         /// The window, as far as the receiver has room for it (ns-2's `windowd`).
         Window = "window",
-        /// What is outstanding, where the window is not full (FlightSize, RFC 5681 equation 4).
+        /// The outstanding packets, where the window is not full (FlightSize, RFC 5681 equation 4).
         Outstanding = "outstanding",
     }
 }
@@ -78,15 +78,16 @@ crate::settings! {
         preset: Host = Host::Paper;
         /// How losses are found and repaired.
         recovery: Recovery = Recovery::Sack;
-        /// How the window comes down to what a loss or a mark leaves of it, with `sack` and `rack`.
+        /// How the window is reduced after a loss or a mark, with `sack` and `rack`.
         reduction: Reduction = Reduction::AtOnce;
         /// Probe for losses at the tail of a flight, with `rack` (RFC 8985 §7).
         probes: bool = true;
         /// The receiver reports what it holds out of order (RFC 2018), with `rack`; without, duplicates are counted.
         sack: bool = true;
-        /// What Linux adds to the timers of `rack`: to the window of reordering, and before a probe (TCP_TIMEOUT_MIN).
+        /// The time that Linux adds to the timers of `rack`: to the window of reordering, and before a probe
+        /// (TCP_TIMEOUT_MIN).
         timer_slack: Span = Span::ZERO, Span::ZERO..=Span::from_secs(1);
-        /// With `rack`: a timeout may prove spurious by what is acknowledged next (F-RTO, RFC 5682).
+        /// With `rack`: the next acknowledgements may prove a timeout spurious (F-RTO, RFC 5682).
         frto: bool = true;
         /// With `rack`: the window shrinks while the connection is idle or does not use it (RFC 2861).
         slow_start_after_idle: bool = false;
@@ -96,7 +97,7 @@ crate::settings! {
         probe_ack_delay: Span = Span::from_millis(200), Span::ZERO..=Span::from_secs(10);
         /// Payload of a full packet.
         payload: Bytes = Bytes(1000), Bytes(1)..=Bytes(60_000);
-        /// Headers on every packet and acknowledgement, whatever options they include.
+        /// Headers on every packet and acknowledgement, with any options.
         header: Bytes = Bytes(40), Bytes(1)..=Bytes(1000);
         /// Window of a fresh connection in packets.
         initial_window: f64 = 2.0, 1.0..=1e6;
@@ -104,9 +105,9 @@ crate::settings! {
         initial_ssthresh: f64 = 0.0, 0.0..=1e9;
         /// How controllers grow their windows below the threshold; for bbr, bbr3 and others that define their own start, nothing.
         slow_start: SlowStart = SlowStart::Own;
-        /// What becomes of the rest of an acknowledgement that takes a window past the threshold.
+        /// The use of the rest of an acknowledgement that takes a window past the threshold.
         crossing: Crossing = Crossing::Carried;
-        /// What losses and timeouts reduce, but with `rack`, where it is all of the window.
+        /// The base of reductions by losses and timeouts; with `rack` it is always the window.
         reduced: Reduced = Reduced::Window;
         /// Whose version of a controller runs where Linux's differs from its publication.
         controllers: Version = Version::Published;
@@ -116,7 +117,7 @@ crate::settings! {
         receive_buffer: Bytes = Bytes(0), Bytes(0)..=Bytes(1 << 32);
         /// Every acknowledgement measures the round-trip time (RFC 7323); without, one a window does (Karn).
         timestamps: bool = true;
-        /// What duplicate acknowledgements echo, without `rack`.
+        /// The timestamp that duplicate acknowledgements echo, without `rack`.
         echo: Echo = Echo::Own;
         /// Least retransmission timeout; RFC 6298 recommends 1 s, Linux and ns-2 use 200 ms.
         rto_min: Span = Span::from_millis(200), Span::from_millis(1)..=Span::from_secs(60);
@@ -140,8 +141,8 @@ crate::settings! {
         delayed_ack_timeout: Span = Span::from_millis(100), Span::from_millis(1)..=Span::from_millis(500);
         /// Packets at the start of a transfer that a receiver acknowledges at once all the same (Linux: 16).
         quick_acks: u32 = 0, 0..=1_000_000;
-        /// How long a receiver collects acknowledgements of what is out of order, after three that it sends at once, with `rack`
-        /// (Linux: 1 ms); 0 for none.
+        /// How long a receiver collects acknowledgements of segments out of order, after three that it sends at once,
+        /// with `rack` (Linux: 1 ms); 0 for none.
         sack_delay: Span = Span::ZERO, Span::ZERO..=Span::from_millis(500);
         /// The receiver adapts how long it holds an acknowledgement back to the gaps between segments, and hurries at marks (Linux
         /// `icsk_ack.ato`).
@@ -161,7 +162,7 @@ crate::settings! {
         handshake_rounds: u32 = 1, 1..=16;
         /// Packets by which one acknowledgement may grow the window at most (RFC 5681: 1; RFC 3465: 2).
         growth_per_ack: f64 = 1.0, 1.0..=1e9;
-        /// Grow the window only while it is what limits the sender (RFC 7661); ns-2 grows it always.
+        /// Grow the window only while it limits the sender (RFC 7661); ns-2 grows it always.
         window_validation: bool = true;
         /// NewReno restarts the timer at the first partial acknowledgement only (RFC 6582 §4).
         impatient: bool = true;

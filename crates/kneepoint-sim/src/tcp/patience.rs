@@ -22,7 +22,7 @@ use crate::units::{Span, Time};
 const AFTER_PAUSE: u32 = 16;
 /// Acknowledged at once after a mark.
 const AFTER_MARK: u32 = 2;
-/// What the timeout adds to the round trip at least.
+/// The least difference between the timeout and the round trip.
 const LEAST_VARIATION: Span = Span::from_millis(200);
 
 /// The state of the delay.

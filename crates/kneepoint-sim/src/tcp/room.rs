@@ -5,8 +5,8 @@
 //! E. Weigle, "Dynamic Right-Sizing", Parallel Computing 30, 2004.
 //!
 //! ```text
-//! offered = min(threshold, clamp - held);  what was offered once is never taken back
-//! each segment:              threshold += 2, up to clamp - held
+//! offered = min(threshold, clamp - held);  an offer is never withdrawn each segment:              threshold += 2, up
+//! to clamp - held
 //! each round trip in which `copied` segments were read, if more than in any before:
 //!                            w = 2 copied;  w += 2 w (copied - before) / before;  clamp = min(w, half of the buffer)
 //! each segment out of order: clamp = max(clamp, 2 copied + span)
@@ -33,7 +33,7 @@ const FIRST_FLIGHT: u32 = 10;
 pub enum Offer {
     /// As the memory of an endpoint grows.
     Grows(Room),
-    /// What is left of a proxy's buffer.
+    /// The free part of a proxy's buffer.
     Rest(Rest),
 }
 
@@ -53,11 +53,11 @@ impl Offer {
     }
 }
 
-/// What is left of a proxy's buffer, in segments.
+/// The free part of a proxy's buffer, in segments.
 #[derive(Clone, Debug)]
 pub struct Rest {
     capacity: u32,
-    /// One above the last segment that there is room for, and what the sender knows of it.
+    /// One above the last segment that there is room for, and the sender's view of it.
     edge: u32,
     known: u32,
 }

@@ -113,7 +113,7 @@ impl RttEstimator {
         rtt
     }
 
-    /// The variation: a quarter of what the timeout adds to the smoothed round-trip time.
+    /// The variation: a quarter of the difference between the timeout and the smoothed round-trip time.
     pub fn variation(&self) -> Span {
         Span(self.rttvar)
     }

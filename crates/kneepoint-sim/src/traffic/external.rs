@@ -13,7 +13,7 @@ crate::external! {
         fn nature() -> Nature;
         /// The name of its rule of adaptive bit rate.
         fn rule() -> Option<&'static str>;
-        /// What it reports of its application, and the metrics of that.
+        /// Its reports on its application, and their metrics.
         fn reports() -> Reports;
         /// The transfers that it asks for, where that is known.
         fn demand() -> Option<Demand>;

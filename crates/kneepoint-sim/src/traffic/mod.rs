@@ -211,7 +211,7 @@ pub trait Source: Clone + std::fmt::Debug {
     fn rule(&self) -> Option<&'static str> {
         None
     }
-    /// What it reports of its application, and the metrics of that.
+    /// Its reports on its application, and their metrics.
     fn reports(&self) -> Reports {
         Reports::NONE
     }
@@ -242,7 +242,7 @@ crate::registry! {
     }
 }
 
-/// The methods of [`Source`], for whichever source this is.
+/// The methods of [`Source`], forwarded to the source.
 #[allow(missing_docs)]
 impl Any {
     #[inline]
@@ -268,7 +268,7 @@ impl Config {
         each!(&self.build(nowhere), one => one.demand())
     }
 
-    /// What a source with these parameters reports.
+    /// The reports of a source with these parameters.
     pub fn reports(&self) -> Reports {
         let nowhere = Site { start: Time::NEVER, stop: Time::NEVER, pairs: 1 };
         each!(&self.build(nowhere), one => one.reports())

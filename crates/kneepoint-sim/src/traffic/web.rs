@@ -16,7 +16,7 @@ use crate::rng::Rng;
 use crate::units::{Bytes, Span, Time};
 
 crate::choice! {
-    /// What starts the next page.
+    /// The trigger of the next page.
     pub enum Model {
         /// Time since the request: an open loop.
         Pages = "pages",
@@ -40,7 +40,7 @@ crate::choice! {
 crate::settings! {
     /// A population of web sessions.
     pub struct Params {
-        /// What starts the next page.
+        /// The trigger of the next page.
         model: Model = Model::Pages;
         /// Mean time between a session's pages or of reading one (exponential), or a slot's pause (constant).
         gap: Span = Span::from_secs(15), Span::from_millis(1)..=Span::from_secs(100_000);
@@ -168,7 +168,7 @@ impl Web {
         }
     }
 
-    /// The wait between the end of a transfer and the next request, where that is what starts it.
+    /// The wait between the end of a transfer and the next request that it triggers.
     fn wait_after_transfer(&mut self, rng: &mut Rng) -> Option<Span> {
         self.awaited = self.awaited.saturating_sub(1);
         match self.params.model {

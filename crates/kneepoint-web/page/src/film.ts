@@ -75,7 +75,7 @@ export class Film {
     return Math.max(0, Math.min(this.instants - 1, Math.floor(at / this.interval)));
   }
 
-  /** What is to be seen at an instant; drops of the last `memory` seconds. */
+  /** The visible state at an instant; drops of the last `memory` seconds. */
   sight(at: number, memory: number): Sight {
     const { delay_s: delay, longest_wait_s: wait } = this.answer.film;
     const sight: Sight = { waiting: [], travelling: [], dropped: [] };

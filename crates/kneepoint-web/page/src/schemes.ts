@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// The columns: the values of the one axis that a scenario sweeps, how each is edited, and what each algorithm is.
+// The columns: the values of the one axis that a scenario sweeps, how each is edited, and the description of each
+// algorithm.
 
 import { choice, make } from "./dom.ts";
 import type { Algorithm, Catalogue, Field, Tree } from "./types.ts";
@@ -75,7 +76,7 @@ function explanation({ header }: Algorithm): HTMLElement[] {
   });
 }
 
-/** What a column says of itself and lets a reader change. */
+/** The description of a column and its editable fields. */
 export class Head {
   readonly element = make("div", { class: "head" });
   readonly #open = new Set<string>();

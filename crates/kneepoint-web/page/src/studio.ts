@@ -126,7 +126,7 @@ export class Studio {
     named<HTMLInputElement>("seed").value = String(this.seed);
   }
 
-  /** As many columns as there are cases, and what each is. */
+  /** A column for each case, with its description. */
   #heads(): void {
     const count = Math.min(MOST_COLUMNS, this.checked?.cases.length ?? 0);
     while (this.columns.length > count) this.columns.pop()?.dismiss();

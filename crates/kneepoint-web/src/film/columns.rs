@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Columns of a film as a page takes them: one block of numbers, and which part of it is what.
+//! Columns of a film as a page takes them: one block of numbers, and its layout.
 
 use serde::Serialize;
 
@@ -9,7 +9,7 @@ use super::{Film, Followed, Group};
 /// A column: a part of the numbers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Column {
-    /// What its numbers are, with their unit: `window_packets`.
+    /// The meaning of its numbers, with their unit: `window_packets`.
     pub quantity: &'static str,
     /// The link, the group or the flow that it is about; nothing of packets.
     pub subject: String,

@@ -11,7 +11,7 @@ use kneepoint::units::Time;
 /// An instant and its interval.
 type At = (Time, usize);
 
-/// What a page reads as the fate of a packet: 0 it passed, 1 it was marked, and from 2 on a reason of a drop.
+/// The fate of a packet as a code for a page: 0 it passed, 1 it was marked, and from 2 on a reason of a drop.
 fn number(fate: Fate) -> f32 {
     match fate {
         Fate::Passed => 0.0,

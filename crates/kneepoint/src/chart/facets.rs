@@ -14,13 +14,13 @@ use super::{Anchor, Drawing, space};
 pub struct Facets {
     /// Title.
     pub title: String,
-    /// What the panels are, in the order of reading.
+    /// The names of the panels, in the order of reading.
     pub panels: Panels,
     /// Panels in a row.
     pub columns: usize,
-    /// What each panel is about, or each column where rows have names.
+    /// The name of each panel, or of each column where rows have names.
     pub above: Vec<String>,
-    /// What each row is about, if the panels are a table of rows and columns.
+    /// The name of each row, if the panels are a table of rows and columns.
     pub beside: Vec<String>,
 }
 
@@ -129,7 +129,7 @@ impl Facets {
         })
     }
 
-    /// What a panel is about: `1 BDP, cubic`.
+    /// The subject of a panel: `1 BDP, cubic`.
     fn about(&self, place: usize) -> String {
         let columns = self.columns.max(1);
         let above = if self.beside.is_empty() { place } else { place % columns };

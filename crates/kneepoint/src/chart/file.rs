@@ -79,7 +79,7 @@ impl Drawing {
         let paper = Paper::wide(width - 2.0 * PRINT.margin);
         let mut whole = self.sheet(&PRINT, paper);
         if let Some(height) = size.height {
-            // What the plots gain or lose is all that differs, so that one step gets there.
+            // Only the height of the plots differs, so one step suffices.
             whole = self.sheet(&PRINT, paper.taller(height.pixels() - whole.height));
         }
         // A chart that cannot be narrower, as a matrix of numbers, is scaled instead.

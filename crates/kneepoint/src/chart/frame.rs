@@ -19,7 +19,7 @@ pub(super) struct Frame {
     pub(super) sides: Sides,
 }
 
-/// What is written beside a plot area: small multiples have ticks on the outside alone, and the names of their axes once.
+/// Text around a plot area: small multiples have ticks on the outside alone, and the names of their axes once.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) struct Sides {
     /// Ticks at the left.
@@ -238,8 +238,8 @@ impl Frame {
         left_out
     }
 
-    /// Draws the legend below the plot: the series, a note on those that only grey is left for, what published numbers look like, if there
-    /// are any, and reference lines that have no name beside them.
+    /// Draws the legend below the plot: the series, a note on series drawn in grey, the sign of published numbers, if
+    /// there are any, and reference lines without a label in the plot.
     pub(super) fn draw_key(
         &mut self,
         names: &[&str],

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Heat map of a quantity over the values of two parameters: a cell for each pair of values, with its number.
 //!
-//! Cells are as wide as one another whatever the values: a sweep of 10, 20, 50 and 100 has four columns. A [map](super::map) has
+//! Cells have equal widths for any values: a sweep of 10, 20, 50 and 100 has four columns. A [map](super::map) has
 //! the places of numbers on its axes instead.
 
 use super::data::{self, Data};

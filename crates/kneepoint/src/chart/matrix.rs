@@ -56,7 +56,8 @@ struct Room {
     block: (f64, f64),
 }
 
-/// Draws the chart. Its tiles have the size of their words, whatever the paper: on a narrow one, columns for which there is no room are below
+/// Draws the chart. Its tiles have the size of their words on any paper: on a narrow one, columns for which there is no
+/// room are below
 /// the others.
 pub fn matrix(chart: &Matrix) -> Drawing {
     Drawing::of(chart.clone())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Bins: runs pooled by what they measured.
+//! Bins: runs pooled by a measured value.
 //!
 //! ```text
 //! [bins]
@@ -45,11 +45,11 @@ impl Setting for Edges {
 }
 
 crate::settings! {
-    /// How runs are pooled by what they measured.
+    /// How runs are pooled by a measured value.
     pub struct BinParams {
         /// The axis that the bins are.
         name: Words = Words::default();
-        /// What decides on the bin of a run.
+        /// The value that decides on the bin of a run.
         of: Words = Words::default();
         /// The edges of the bins, of which each is the first value of a bin but the last.
         edges: Edges = Edges::default();
@@ -63,7 +63,7 @@ crate::settings! {
 pub struct Bins {
     /// The axis that the bins are.
     pub name: String,
-    /// What decides on the bin of a run.
+    /// The value that decides on the bin of a run.
     pub of: Expression,
     /// The edges.
     pub edges: Vec<f64>,

@@ -33,7 +33,7 @@ crate::choice! {
         Publication = "publication",
         /// It holds under a setting that the publication leaves open.
         Unstated = "unstated",
-        /// Our model differs from what was measured, in a way that is known.
+        /// Our model differs from the measured system in a known way.
         Ours = "ours",
         /// Nobody knows yet.
         Unknown = "unknown",
@@ -61,12 +61,12 @@ pub struct Claim {
     pub published: Option<Value>,
     /// The suspected reason that it fails or cannot be tested.
     pub reason: Option<String>,
-    /// What kind of reason that is, if it is known without the runs under other readings.
+    /// The kind of that reason, if it is known without the runs under other readings.
     pub cause: Cause,
 }
 
 crate::choice! {
-    /// What became of a claim.
+    /// The verdict on a claim.
     pub enum Verdict {
         /// Our runs agree.
         Holds = "holds",

@@ -26,7 +26,7 @@ pub struct Finding {
     pub genome: Genome,
     /// The mean score over its seeds.
     pub score: f64,
-    /// What the weakness compares: the scheme's number, and the reference's.
+    /// The two numbers that the weakness compares: the scheme's and the reference's.
     pub values: [f64; 2],
     /// The claim in words.
     pub claim: String,

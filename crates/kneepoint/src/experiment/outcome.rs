@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! An experiment and what its runs observed.
+//! An experiment and the observations of its runs.
 
 use super::{Cause, Experiment, Judgement, Pace, Point, Scope, Variant, Verdict};
 use crate::study::Work;
@@ -19,7 +19,7 @@ pub struct Reproduction {
 /// Why a claim does not hold.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Because<'a> {
-    /// What kind of reason there is.
+    /// The kind of reason.
     pub cause: Cause,
     /// The other readings under which it holds.
     pub under: Vec<&'a str>,

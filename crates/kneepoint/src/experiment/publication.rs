@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What the experiments of a publication share: readings of what it leaves open, and tolerances for its words.
+//! The common part of a publication's experiments: readings of its open questions, and tolerances for its words.
 //!
-//! ```text
-//! [[reading]]               id, about, taken, what the choice rests on, and the experiments that it is about
-//! [reading.set]             what it sets in each of them
-//! [[reading.alternative]]   name, and under `set` what it sets instead
+//! ```text [[reading]] id, about, taken, the reason for the choice, and its experiments [reading.set] its settings in
+//! each of them [[reading.alternative]] name, and under `set` the settings instead
 //! [[word]]                  a word of the text, as in `similar`, and the number that it is in every check
 //! ```
 //!
@@ -29,7 +27,7 @@ use crate::suggest::did_you_mean;
 /// More combinations than this make an unreadable table.
 const GREATEST_JOINT: usize = 256;
 
-/// What the experiments of a publication share; nothing by default.
+/// The common part of a publication's experiments; nothing by default.
 #[derive(Clone, Debug, Default)]
 pub struct Publication {
     /// The shared readings.
@@ -164,7 +162,7 @@ impl Shared {
         Reading { shared: Some(id), about, taken, because }
     }
 
-    /// What it sets under a choice.
+    /// Its settings under a choice.
     pub fn under(&self, choice: &Choice) -> &Table {
         let chosen = choice.get(&self.id);
         let alternative = self.alternatives.iter().find(|(name, _)| Some(name) == chosen);

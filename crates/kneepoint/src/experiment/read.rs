@@ -48,8 +48,8 @@ pub fn parse_in(
     parse_around(publication, text, (pace, scope), around)
 }
 
-/// Reads an experiment in which a scheme takes the place of `subject`. Claims about what this scheme does not report cannot be
-/// tested.
+/// Reads an experiment in which a scheme takes the place of `subject`. Claims about numbers that this scheme does not
+/// report cannot be tested.
 pub fn parse_for(
     subject: &Scheme,
     extensions: &Extensions,
@@ -340,7 +340,7 @@ fn computation(tree: &Table, faults: &mut Faults) -> Computation {
     }
 }
 
-/// Which predictors watch, and what they are.
+/// The predictors, with their descriptions.
 fn predict(body: &Table, faults: &mut Faults) -> (Predict, Vec<(String, predict::Config)>) {
     let table = section(body, "predict", faults);
     let shape = Shape { place: "[predict]", besides: &[], required: &["flow", "predictors"] };

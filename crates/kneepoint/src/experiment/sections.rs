@@ -11,7 +11,7 @@ use crate::trace::FlowId;
 crate::settings! {
     /// What an experiment is.
     pub struct Head {
-        /// What files and reports call it, as in `pert-fig6`.
+        /// Its name in files and reports, as in `pert-fig6`.
         id: Words = Words::default();
         /// What it is about.
         title: Words = Words::default();
@@ -55,7 +55,7 @@ crate::settings! {
     pub struct Statement {
         /// The claim's name within the experiment.
         id: Words = Words::default();
-        /// What it says, in our words.
+        /// Its sentence, in our words.
         text: Words = Words::default();
         /// The comparisons that test it.
         check: Names = Names::default();
@@ -67,7 +67,8 @@ crate::settings! {
         tolerance: Words = Words::default();
         /// Why we believe that it does not hold, or cannot be tested.
         reason: Words = Words::default();
-        /// What kind of reason that is. Where it is `unknown`, and the claim holds under another reading that was run, it is `unstated`.
+        /// The kind of that reason. Where it is `unknown`, and the claim holds under another reading that was run, it
+        /// is `unstated`.
         cause: Cause = Cause::Unknown;
     }
 }
@@ -75,7 +76,7 @@ crate::settings! {
 crate::settings! {
     /// Where the publication is silent.
     pub struct Silence {
-        /// What it does not say.
+        /// The unstated point.
         about: Words = Words::default();
         /// What we took.
         taken: Words = Words::default();
@@ -87,7 +88,7 @@ crate::settings! {
     pub struct SharedSilence {
         /// The reading's name within the publication.
         id: Words = Words::default();
-        /// What it does not say.
+        /// The unstated point.
         about: Words = Words::default();
         /// What we took.
         taken: Words = Words::default();
@@ -113,7 +114,7 @@ crate::settings! {
 }
 
 crate::settings! {
-    /// What else could have been meant.
+    /// Alternative meanings.
     pub struct Alternative {
         /// What is different.
         name: Words = Words::default();

@@ -13,7 +13,7 @@ use crate::scenario::tree::{Node, Table, Value};
 use crate::scenario::{Extensions, Files};
 use crate::tcp::Host;
 
-/// What an experiment is made of besides its text.
+/// The inputs of an experiment besides its text.
 #[derive(Clone, Copy)]
 pub(super) struct Around<'e> {
     /// The files that it names.
@@ -58,7 +58,7 @@ fn sit(group: &mut Table, scheme: &Scheme) {
     for (key, node) in scheme.sender().entries {
         let node = node.at(&place);
         match (group.get_mut(&key.text).map(|own| &mut own.value), node.value) {
-            // What the case says of its TCP stays.
+            // The case's own TCP settings stay.
             (Some(Value::Table(own)), Value::Table(further)) => {
                 for (inner, value) in further.entries {
                     if own.get(&inner.text).is_none() {

@@ -182,7 +182,7 @@ impl Process<'_> {
             AckInstant::End => 1.0,
         };
         for ack in 0..=at.flight {
-            // Before the first acknowledgement, what a rounded window left unsent.
+            // Before the first acknowledgement, packets that a rounded window left unsent.
             let (time, packets) = if ack == 0 {
                 (0.0, allowed.saturating_sub(outstanding))
             } else if outstanding > allowed {

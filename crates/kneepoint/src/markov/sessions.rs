@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The ephemeral sessions: a Markov chain that moves at the epochs, whatever the persistent session does.
+//! The ephemeral sessions: a Markov chain that moves at the epochs, independent of the persistent session.
 //!
 //! ```text
 //! p      = λ Δ                                 an arrival at an epoch

@@ -18,7 +18,7 @@
 use crate::cc;
 use crate::cc::steady::ResponseFunction;
 
-/// What a law assumes of the path and the hosts.
+/// The assumptions of a law about the path and the hosts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Path {
     /// The round-trip time with the mean queue, in seconds.

@@ -35,7 +35,7 @@ pub fn document(comparison: &Comparison) -> Document {
     with_figure(comparison, &FigureSpec::default())
 }
 
-/// The whole document, with the figure of what varies as it is wanted.
+/// The whole document, with the requested figure of the factors.
 pub fn with_figure(comparison: &Comparison, wish: &FigureSpec) -> Document {
     let several = comparison.schemes.len() > 1;
     let varied = figure::block(comparison, wish);
@@ -69,8 +69,8 @@ pub fn with_figure(comparison: &Comparison, wish: &FigureSpec) -> Document {
     Document { title: comparison.title.clone(), about: verdict(comparison), sections }
 }
 
-/// The setting, and the picture that shows the verdict: what varies, the times of short transfers, the knee, or the course of a run that
-/// is compared with none.
+/// The setting, and the picture that shows the verdict: the factors, the times of short transfers, the knee, or the
+/// course of a single run.
 fn introduction(comparison: &Comparison, varied: Option<Block>, leading: Option<&Group>) -> Vec<Block> {
     let picture = match (varied, comparison.schemes.len(), leading) {
         (Some(varied), ..) => vec![varied],

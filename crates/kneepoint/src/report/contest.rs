@@ -73,7 +73,7 @@ impl Comparison {
         colours.then(|| self.class_of(rank))
     }
 
-    /// The levels of what varies: without the algorithm, where there is one.
+    /// The levels of the factors, without the algorithm where there is one.
     pub(super) fn varied_levels(&self, scheme: &SchemeResult) -> String {
         let told = self.varied().map(|(place, factor)| factor.told(scheme.levels[place]));
         told.collect::<Vec<_>>().join(", ")

@@ -34,7 +34,7 @@ pub enum Block {
     Table(Table),
     /// Figures side by side.
     Figures(Layout, Vec<Figure>),
-    /// What the statements are, each of them with its verdict: claims, controllers.
+    /// The kind of the statements with verdicts: claims, controllers.
     Findings(&'static str, Vec<Finding>),
     /// The schemes and the classes of their colours.
     Key(Vec<(String, String)>),
@@ -53,12 +53,12 @@ pub enum Block {
     },
 }
 
-/// One table with what a reader of it alone needs.
+/// One table with everything that it needs to be read alone.
 #[derive(Clone)]
 pub struct Paper {
-    /// What is in it, for its label.
+    /// Its contents, for its label.
     pub name: String,
-    /// What is in it, for its caption.
+    /// Its contents, for its caption.
     pub title: String,
     /// The rest of the caption.
     pub notes: Vec<Prose>,

@@ -21,7 +21,7 @@ use crate::table::{Cell, Frame, Row};
 use quantity::Quantity;
 
 crate::keys! {
-/// What differs between the cases of a study: an axis.
+/// A factor of a study: an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Factor {
     /// The field: `topology.rtt`, `flows.long.cc`; `scheme` for schemes.

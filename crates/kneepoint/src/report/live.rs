@@ -64,15 +64,15 @@ crate::keys! {
         pub claim: String,
         /// The claim in words.
         pub text: String,
-        /// What becomes of it on the kernel.
+        /// Its verdict on the kernel.
         pub kernel: Finding,
-        /// What becomes of it in the simulator.
+        /// Its verdict in the simulator.
         pub simulator: Finding,
         /// Why it fails, where the experiment says so; else null.
         pub reason: Option<String>,
     }
 
-    /// What becomes of a claim.
+    /// The verdict on a claim.
     #[derive(Clone, Debug, PartialEq)]
     pub struct Finding {
         /// Whether it holds.

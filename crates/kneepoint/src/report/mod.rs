@@ -69,11 +69,11 @@ pub const SCHEMA_VERSION: u32 = 4;
 pub struct Comparison {
     /// The title of the report.
     pub title: String,
-    /// What differs between the schemes: of a comparison, the scheme itself and what else was varied; of a sweep, its axes.
+    /// The factors of the schemes: of a comparison, the scheme itself and other varied settings; of a sweep, its axes.
     pub factors: Vec<Factor>,
     /// The schemes, in order.
     pub schemes: Vec<SchemeResult>,
-    /// What the runs cannot tell.
+    /// The limits of the runs.
     pub cautions: Vec<Caution>,
     /// The manifest of the runs.
     pub manifest: Manifest,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Names of files by what is in them.
+//! Names of files by their contents.
 
 /// The slug of a name, with its place if another has the same.
 pub fn numbered(names: &[&str], place: usize) -> String {

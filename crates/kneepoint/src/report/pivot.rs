@@ -113,7 +113,7 @@ fn telling(grid: &Grid) -> Vec<usize> {
     places
 }
 
-/// What is shown of a metric, each once.
+/// The parts of a metric to show, each once.
 fn texts(grid: &Grid, metric: usize) -> BTreeSet<&str> {
     grid.lines.iter().map(|(_, cells)| cells[metric].mean.as_str()).filter(|text| *text != NONE).collect()
 }

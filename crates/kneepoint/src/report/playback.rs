@@ -55,7 +55,7 @@ crate::keys! {
         pub peak_bps: f64,
     }
 
-    /// What becomes of a claim.
+    /// The verdict on a claim.
     #[derive(Clone, Debug, PartialEq)]
     pub struct Judged {
         /// The id of the claim.

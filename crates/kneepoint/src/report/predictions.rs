@@ -14,7 +14,7 @@ crate::keys! {
     pub struct Predictions {
         /// The scenario or the captures.
         pub title: String,
-        /// What differs between the cases of a sweep.
+        /// The factors of a sweep.
         pub factors: Vec<Factor>,
         /// One for each watched flow.
         pub cases: Vec<WatchedFlow>,

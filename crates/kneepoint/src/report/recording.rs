@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Trace files: what each of them is, in numbers and as a line of blocks.
+//! Trace files: each described by numbers and by a line of blocks.
 
 use super::document::{Block, Document, Section};
 use crate::link::recording::{Besides, Recognised, Recording};

@@ -20,8 +20,8 @@ pub(super) struct Group<'c> {
     pub(super) time: &'static Metric,
 }
 
-/// The sections about groups of short transfers, each with its verdict; what the report says and shows of the leading group at its
-/// beginning is not repeated.
+/// The sections about groups of short transfers, each with its verdict; the leading group, which the report shows at
+/// its beginning, is not repeated.
 pub(super) fn sections<'c>(
     comparison: &'c Comparison,
     leading: Option<&Group>,

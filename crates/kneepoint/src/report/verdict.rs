@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The verdict of a comparison: a sentence that can be quoted. What is best, by how much, how sure that is, and what it costs.
+//! The verdict of a comparison: a sentence that can be quoted. The best scheme, its lead, the confidence in it, and its
+//! cost.
 //!
 //! ```text
 //! two rivals           pie has 31 % less queueing delay than droptail (12.3 ms against 17.9 ms, 10 seeds, p < 0.001), at 0.4 % less
@@ -80,7 +81,7 @@ struct Telling<'t> {
     comparison: &'t Comparison,
     /// What decides it.
     gauge: &'t Gauge<'t>,
-    /// What the best may cost.
+    /// The permitted cost of the best.
     others: &'t [Gauge<'t>],
     judged: Judgement,
 }
@@ -214,7 +215,7 @@ impl Telling<'_> {
         })
     }
 
-    /// ` with 14 % more utilization`: what the best pays and an equal of it does not.
+    /// ` with 14 % more utilization`: a cost of the best that its equal does not have.
     fn spared(&self, best: usize, alike: &[usize]) -> String {
         let spared = |gauge: &Gauge| {
             let price = self.price(gauge)?;

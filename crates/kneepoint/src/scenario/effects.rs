@@ -16,7 +16,7 @@ use crate::link::{LinkSpec, capacity, loss};
 use crate::settings::{Assign, Auto, Field, List, Or, Settings};
 use crate::units::Rate;
 
-/// A table that a link or a scenario may have: its name, what it is about, and its fields.
+/// A table that a link or a scenario may have: its name, its subject, and its fields.
 #[derive(Clone, Copy)]
 pub(super) struct Part {
     pub name: &'static str,
@@ -55,7 +55,7 @@ pub(super) const HANDOVER: Part = Part {
     fields: Handover::FIELDS,
 };
 
-/// Reads the effects that a table has, each in place of that of `base`. `place` is what messages call the table of a name.
+/// Reads the effects that a table has, each in place of that of `base`. `place` is the name of the table in messages.
 pub(super) fn effects(
     table: &Table,
     base: &Effects,
@@ -110,7 +110,7 @@ pub(super) struct Reverse {
     pub effects: Effects,
 }
 
-/// The name of its section, and what it may have besides effects.
+/// The name of its section, and its other fields than effects.
 pub(super) const REVERSE: &str = "reverse";
 
 impl Reverse {

@@ -8,7 +8,7 @@ use crate::settings::{Assign, Entry, Field, names};
 /// A family's registry, and how scenarios write a choice of it.
 #[derive(Clone, Copy)]
 pub(crate) struct Members {
-    /// What messages call a member.
+    /// The name of a member in messages.
     pub what: &'static str,
     /// The name of its definition in the schema.
     pub definition: &'static str,

@@ -27,7 +27,7 @@ crate::settings! {
     pub struct FigureSpec {
         /// The axis of the sweep along which it is drawn; names that are no numbers become bars. Without it, that with most numbers.
         x: Words = Words::default();
-        /// What the reader calls that axis, with its unit.
+        /// The readable name of that axis, with its unit.
         label: Words = Words::default();
         /// How that axis is divided.
         scale: Scale = Scale::Auto;
@@ -41,7 +41,7 @@ crate::settings! {
         panels: Names = Names::default();
         /// How the numbers of the panels are divided; `auto` is by powers of ten for times and rates of more than two decades.
         panel_scale: Scale = Scale::Auto;
-        /// Metrics whose panels are divided by powers of ten, whatever `panel_scale` says.
+        /// Metrics whose panels are divided by powers of ten, overriding `panel_scale`.
         log_panels: Names = Names::default();
         /// Only what has these labels, as in `judge=queue`.
         only: Names = Names::default();

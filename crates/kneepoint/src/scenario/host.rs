@@ -22,7 +22,7 @@ pub(super) fn host(table: &Table) -> Option<Host> {
 }
 
 /// The options of a connection of this controller. Linux requests ECN where the controller needs it
-/// (TCP_CONG_NEEDS_ECN), whatever it does for others.
+/// (TCP_CONG_NEEDS_ECN), regardless of others.
 pub(super) fn negotiated(options: Options, controller: &cc::Config) -> Options {
     let marks = controller.build(cc::Start::new(options.initial_window)).marks();
     let needed = options.preset == Host::Linux && marks != Marks::Classic;

@@ -159,7 +159,7 @@ const SECTIONS: &[Section] = &[
     },
     Section {
         name: "feedback",
-        about: "What bottlenecks tell senders of their state besides drops and marks, in the direction of most data.",
+        about: "Feedback from bottlenecks to senders in addition to drops and marks, in the direction of most data.",
         choice: Some(&<feedback::Config as Family>::MEMBERS),
         ..PLAIN
     },
@@ -211,13 +211,13 @@ const SECTIONS: &[Section] = &[
     },
     Section {
         name: "figure",
-        about: "How the report draws what the sweep varies; what is left out is chosen.",
+        about: "How the report draws the swept factors; omitted settings are chosen automatically.",
         fields: &[FigureSpec::FIELDS],
         ..PLAIN
     },
 ];
 
-/// The section of what bottlenecks do besides.
+/// The section of the bottlenecks' further effects.
 const fn beside(part: &'static effects::Part) -> Section {
     Section { name: part.name, about: part.about, fields: std::slice::from_ref(&part.fields), ..PLAIN }
 }
@@ -269,8 +269,8 @@ pub fn paths() -> Vec<(String, String)> {
     paths
 }
 
-/// A path to a field with its section and its fields as they are declared. The name of a group, what other crates declare, and what
-/// is no path of ours stay as they are.
+/// A path to a field with its section and its fields as they are declared. The name of a group, names of other crates,
+/// and foreign paths stay unchanged.
 pub(super) fn spelled(path: &str, extensions: &Extensions) -> String {
     let mut steps: Vec<&str> = path.split('.').collect();
     let head = HEAD.iter().map(|field| field.name).chain(["scheme"]);

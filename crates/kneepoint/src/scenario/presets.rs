@@ -96,7 +96,7 @@ pub const PRESETS: &[Preset] = &[
     Preset::queue(
         "red-ecn",
         "adaptive-red",
-        "Adaptive gentle RED that marks: what the PERT paper calls RED-ECN.",
+        "Adaptive gentle RED that marks: RED-ECN in the PERT paper.",
     )
     .with(&[("ecn", "true")]),
     Preset::queue(

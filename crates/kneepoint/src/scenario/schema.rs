@@ -120,7 +120,7 @@ fn choice(family: &Members) -> Value {
     let mut forms: Vec<Value> =
         all.iter().enumerate().map(|(place, one)| member(one, family.implied, place == 0)).collect();
     if !family.implied {
-        // What editors suggest, and all that is read.
+        // The suggestions of editors, and all accepted forms.
         forms.push(json!({ "enum": family.names() }));
         forms.push(json!({ "type": "string", "pattern": written::named(&family.names()) }));
     }
@@ -135,7 +135,7 @@ fn spelled<'n>(names: impl IntoIterator<Item = &'n str>, numbers: impl IntoItera
     json!({ "anyOf": [{ "enum": declared }, { "type": "string", "pattern": pattern }] })
 }
 
-/// Another way to write a key of `[controllers]`: what is under the key as it is declared.
+/// Another spelling of a key of `[controllers]`: the value under the declared key.
 fn reference_to(controller: &str) -> Value {
     json!({ "$ref": format!("#/properties/controllers/properties/{controller}") })
 }
@@ -253,7 +253,7 @@ fn word(field: &Field, default: &str, range: Option<&str>) -> Option<String> {
 /// Numbers may be written in percent, as texts, and words stand in the place of values.
 const TEXT: &[&str] = &["string"];
 
-/// What is allowed of a value alone or in a list.
+/// The allowed values, alone or in a list.
 fn allowed(field: &Field, range: Option<&str>) -> Map<String, Value> {
     let mut rules = Map::new();
     if !field.choices.is_empty() {

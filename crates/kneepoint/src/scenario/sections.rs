@@ -49,7 +49,7 @@ crate::choice! {
     pub enum Queues {
         /// That of the papers and RFCs.
         Paper = "paper",
-        /// Linux 6: what `tc` makes of a discipline's name.
+        /// Linux 6: the defaults of `tc` for a discipline's name.
         Linux = "linux",
     }
 }

@@ -113,7 +113,7 @@ fn besides(kind: Kind) -> &'static [&'static str] {
     if kind.connects() { &["cc", "tcp"] } else { &[] }
 }
 
-/// What every section of a kind has besides the parameters of its source.
+/// Fields of every section of a kind besides the parameters of its source.
 pub(super) fn common(kind: Kind) -> Vec<&'static str> {
     let fields = Given::of(kind).target().declared().iter().chain(Endpoints::FIELDS).map(|field| field.name);
     fields.chain(besides(kind).iter().copied()).collect()

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Cautions: what runs of this length, with these seeds, cannot tell, and how long or how many would do.
+//! Cautions: questions that runs of this length, with these seeds, cannot answer, and the length or number that would
+//! suffice.
 //!
 //! ```text
 //! unsteady   a headline metric drifts inside the window: p < 0.01 after Holm, over all cases, and an error of 2 % at least
@@ -36,7 +37,7 @@ const SHARE: f64 = 0.05;
 const BEYOND: f64 = 0.01;
 
 crate::choice! {
-    /// What is to be doubted.
+    /// The doubtful number.
     pub enum Doubt {
         /// The window is not steady.
         Unsteady = "unsteady",
@@ -54,7 +55,7 @@ crate::choice! {
 }
 
 crate::keys! {
-    /// What runs of this length, with these seeds, cannot tell.
+    /// Questions that runs of this length, with these seeds, cannot answer.
     #[derive(Clone, Debug, PartialEq, Deserialize)]
     pub struct Caution {
         /// The kind: `unsteady`, `brief`, `epochs`, `tail`, `percentile` or `seeds`.
@@ -65,7 +66,7 @@ crate::keys! {
         pub subject: String,
         /// The number that gave rise to it: the relative error, round trips, losses, the share of one transfer, transfers beyond, or runs that are alike.
         pub found: f64,
-        /// What is wrong, and what would do.
+        /// The fault, and a sufficient setting.
         pub text: String,
     }
 }

@@ -19,7 +19,7 @@ use crate::settings::Raw;
 use crate::table::{Row, number};
 use crate::units::{Interval, Rate, Span, Time};
 
-/// What scenarios call the two groups: a controller may meet itself.
+/// The names of the two groups in scenarios: a controller may meet itself.
 const GROUPS: [&str; 2] = ["row", "column"];
 
 /// The field that differs between the cases of a pair.
@@ -34,7 +34,7 @@ pub struct Question {
     pub short: Vec<String>,
     /// The same with the queue in which they meet.
     pub schemes: Vec<Scheme>,
-    /// What the queue is called.
+    /// The name of the queue.
     pub queue: String,
     /// External algorithms that the schemes may name.
     pub extensions: Extensions,
@@ -230,7 +230,7 @@ impl Coexist {
         &self.question.seeds
     }
 
-    /// The widest interval of a share, in what was wanted; none where none is wanted or known.
+    /// The widest interval of a share, relative to the requested width; none where none is requested or known.
     fn widest(&self, outcome: &Coexistence) -> Option<f64> {
         let wanted = self.precision?;
         outcome
@@ -302,7 +302,7 @@ impl Study for Coexist {
     }
 }
 
-/// What a run says about its two groups.
+/// A run's results for its two groups.
 fn meeting(rows: &[Row]) -> Option<Meeting> {
     let value = |group: Option<&str>, metric: &str| {
         let of_group = |row: &&Row| match group {

@@ -22,7 +22,7 @@ crate::choice! {
         Stability = "stability",
         /// Where along a parameter a fluid model becomes unstable.
         Boundary = "boundary",
-        /// What a controller makes of a queueing delay: the probability of a response, and whatever else it remembers.
+        /// A controller's function of a queueing delay: the probability of a response, and further state.
         Response = "response",
         /// The throughput of a persistent session beside ephemeral ones, by Markov renewal analysis.
         Markov = "markov",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! One bottleneck with its traffic as a scenario: what `knee compare` and `knee coexist` ask about.
+//! One bottleneck with its traffic as a scenario: the questions of `knee compare` and `knee coexist`.
 
 mod question;
 mod title;

@@ -46,7 +46,7 @@ pub fn engine() -> &'static str {
     ENGINE
 }
 
-/// The names of runs. What the seeds of a work have in common is hashed once: a study may want thousands of them.
+/// The names of runs. The common part of a work's seeds is hashed once, because a study may want thousands of them.
 pub fn names(runs: &[Wanted]) -> Vec<String> {
     let mut known: BTreeMap<*const Work, Named> = BTreeMap::new();
     let one = |run: &Wanted| known.entry(run.work).or_insert_with(|| Named::of(run.work)).with(run.seed);

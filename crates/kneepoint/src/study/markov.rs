@@ -53,7 +53,7 @@ pub fn cases(base: &Params, protocols: &[Protocol], backlogs: &[f64]) -> Vec<Cas
     protocols.iter().flat_map(case).collect()
 }
 
-/// What is computed at each point.
+/// The quantity computed at each point.
 #[derive(Clone, Debug)]
 pub struct Question {
     /// The protocols.
@@ -160,8 +160,8 @@ fn along(params: &Params, axis: Option<&ParameterAxis>) -> Result<Vec<(Option<f6
     values.into_iter().map(at).collect()
 }
 
-/// Every change of a single reading, and every other preset, with the parameters changed. What does not suit the other
-/// parameters is left out.
+/// Every change of a single reading, and every other preset, with the parameters changed. Values that do not suit the
+/// other parameters are left out.
 fn changes(params: &Params) -> Vec<(Change, Params)> {
     let single = Readings::fields().iter().flat_map(|field| {
         let chosen = params.get(field.name).unwrap_or_default();

@@ -27,7 +27,8 @@ fn a_mark_halves_the_window_that_was_full_before_its_acknowledgement_came() {
     assert_eq!(sender.window(), 5.25);
 }
 
-/// What a receiver answers to packets in order, of which these are marked: how far it has got, and whether it echoes.
+/// A receiver's answers to packets in order, of which these are marked: the acknowledgement number, and whether it
+/// echoes.
 fn answers(options: &Options, marks: Marks, pattern: &[bool]) -> Vec<(u32, bool)> {
     let mut receiver = Receiver::new(options, marks);
     let flags = |marked| Flags::ECT.with_if(marked, Flags::CE);

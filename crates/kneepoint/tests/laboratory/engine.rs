@@ -63,7 +63,7 @@ fn every_packet_is_delivered_dropped_or_queued_whatever_the_discipline() {
             let served: u64 =
                 ledger.links[&0].services.iter().map(|(_, packet, _)| u64::from(packet.size)).sum();
             let share = served as f64 / Rate::from_mbit(10).carries(Span::from_secs(10)).0 as f64;
-            assert!(share > 0.7, "{}: it served {share} of what it could", queue.name());
+            assert!(share > 0.7, "{}: it served {share} of its capacity", queue.name());
             let reduced = run(&busy(minimal(&queue, 4)), seed);
             assert!(reduced.acked_bytes(0) > 100_000, "{}", queue.name());
         }
@@ -125,7 +125,7 @@ fn a_run_in_slices_is_the_run() {
     }
 }
 
-/// A drop-tail queue computed afresh from what arrives: whole busy periods instead of one packet after another.
+/// A drop-tail queue computed independently from its arrivals: whole busy periods instead of one packet after another.
 struct Reference {
     rate: u128,
     limit: u32,
@@ -203,7 +203,7 @@ fn a_computed_drop_tail_queue_does_what_a_queue_does_to_the_nanosecond() {
     }
 }
 
-/// What flows heard and what measured queues did, without the numbers that packets carry.
+/// The events of flows and of measured queues, without the numbers that packets carry.
 fn outside(ledger: &Ledger, links: &[u32]) -> impl PartialEq + std::fmt::Debug + use<> {
     let queues = links.iter().map(|link| ledger.links[link].clone());
     let queues = queues.map(|book| {

@@ -18,7 +18,7 @@ fn shown(state: &[(&'static str, f64)], name: &str) -> f64 {
     state.iter().find(|(one, _)| *one == name).unwrap_or_else(|| panic!("no {name}")).1
 }
 
-/// What a sender counted of the marks of a transfer, and how many it should have.
+/// A sender's count of the marks of a transfer, and the expected count.
 fn counted(name: &str, options: &Options, law: fn(u32) -> Fate) -> (f64, f64) {
     let mut marks = 0.0;
     let config = cc::Config::named(name).unwrap();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! RACK-TLP and proportional rate reduction, segment by segment: scripts of what a sender hears and must send.
+//! RACK-TLP and proportional rate reduction, segment by segment: scripts of a sender's input and required output.
 //!
 //! Each line of a script has a time in milliseconds and one event:
 //!
@@ -25,7 +25,7 @@ use kneepoint::units::{Bytes, Span, Time};
 struct Script {
     sender: Sender,
     now: Time,
-    /// What it sent: milliseconds and numbers.
+    /// Its packets: milliseconds and numbers.
     sent: Vec<(u64, u32)>,
     timeouts: u32,
     rng: Rng,
@@ -89,7 +89,7 @@ impl Script {
         self.send();
     }
 
-    /// Runs a script; what was sent must be what it says.
+    /// Runs a script, and checks the packets sent.
     fn run(&mut self, script: &str) {
         let mut expected = Vec::new();
         for line in script.lines().map(str::trim).filter(|line| !line.is_empty()) {

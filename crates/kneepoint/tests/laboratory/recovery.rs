@@ -43,7 +43,7 @@ fn under<F: FnMut(Way, u32, &Packet) -> Fate>(options: &Options, packets: u32, l
     transfer
 }
 
-/// What was sent at a multiple of the round trip.
+/// The packets sent at a multiple of the round trip.
 fn sent_at<F: FnMut(Way, u32, &Packet) -> Fate>(transfer: &Transfer<F>, trip: u64) -> Vec<u32> {
     transfer.sent_between(RTT * trip, RTT * trip + Span(1))
 }

@@ -7,7 +7,7 @@ use kneepoint::run;
 use kneepoint::scenario;
 use kneepoint::table::{Row, value};
 
-/// A dumbbell: what its link is, and how long it runs.
+/// A dumbbell: its link and its duration.
 struct Link {
     rate: &'static str,
     buffer: &'static str,

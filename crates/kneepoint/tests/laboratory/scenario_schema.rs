@@ -210,7 +210,7 @@ fn kind(text: &str, fault: &Fault) -> Option<&'static str> {
     }
 }
 
-/// The sections that a sweep writes to: what stands there before is not read.
+/// The sections that a sweep writes to: former contents are not read.
 fn replaced(document: &Value) -> Vec<String> {
     fn paths(value: &Value, above: &str, found: &mut Vec<String>) {
         match value {
@@ -231,7 +231,7 @@ fn replaced(document: &Value) -> Vec<String> {
     found
 }
 
-/// Whether a schema's refusal at a place is about what a sweep replaces.
+/// Whether a schema's refusal at a place concerns a field that a sweep replaces.
 fn is_replaced(swept: &[String], section: &str) -> bool {
     let by_scheme =
         |path: &String| path == "scheme" && !["run", "topology", "node", "link", "tcp"].contains(&section);

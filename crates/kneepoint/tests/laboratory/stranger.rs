@@ -133,7 +133,7 @@ const NEWCOMERS: [(&str, &[Edit]); 18] = [
 /// The promised number of files of each kind, from the table of `CONTRIBUTING.md`.
 fn promised(page: &str) -> BTreeMap<&str, usize> {
     let head = "| to add | files to change | files now, counted by `tests/laboratory/stranger.rs` |\n";
-    let (_, table) = page.split_once(head).expect("the table of what an addition costs");
+    let (_, table) = page.split_once(head).expect("the table of the cost of an addition");
     table
         .lines()
         .skip(1)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A transfer completes whatever the network does to it: every recovery, every controller, every option.
+//! A transfer completes under any behaviour of the network: every recovery, every controller, every option.
 //!
 //! `KNEE_FUZZ_CASES` sets how many random networks each pair of recovery and controller meets.
 

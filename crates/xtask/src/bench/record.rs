@@ -16,7 +16,7 @@ pub const FILE: &str = "crates/xtask/record.toml";
 /// Percent by which a count may exceed its record.
 pub const TOLERANCE: f64 = 1.0;
 
-/// What a count is per.
+/// The unit of a count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Per {
     /// A packet that the bottleneck served.
@@ -48,7 +48,7 @@ pub struct Figure {
     pub count: f64,
 }
 
-/// What besides the sources determines the counts.
+/// The other inputs than sources that determine the counts.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Build {
     /// As `rustc --version` prints it.

@@ -52,7 +52,7 @@ const FITTED: &[(Per, &str, &str)] = &[
     (Per::Source, "web", SLOTS),
 ];
 
-/// What is exchanged, in the order of tables.
+/// The exchanged settings, in the order of tables.
 pub const KINDS: [Per; 6] = [Per::Queue, Per::Feedback, Per::Recovery, Per::Source, Per::Capacity, Per::Loss];
 
 /// One algorithm in the place of the default.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `docs/rfc9743.md` and `docs/bbr-draft.md`: what became of the cases of both suites, from `docs/gates.json`.
+//! `docs/rfc9743.md` and `docs/bbr-draft.md`: the outcome of the cases of both suites, from `docs/gates.json`.
 
 use std::fmt::Write;
 

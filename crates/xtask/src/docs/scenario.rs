@@ -74,7 +74,7 @@ struct Section<'s> {
     /// As it is written: `[run]`, `[[flows]]`.
     title: String,
     about: &'s str,
-    /// What it refers to in the schema, and the fields that are declared in place.
+    /// The definition that it refers to in the schema, and the fields that are declared in place.
     refers: &'s str,
     fields: Option<&'s Map<String, Value>>,
 }

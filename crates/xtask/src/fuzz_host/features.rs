@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What scripts exercise, each feature with what it adds to a plan.
+//! The features that scripts exercise, each with its addition to a plan.
 
 use kneepoint::rng::Rng;
 use kneepoint::units::Span;

@@ -45,7 +45,8 @@ impl Count {
     }
 }
 
-/// What a script is counted under: itself, its controller, its switch, each feature, and the only feature.
+/// The headings under which a script is counted: itself, its controller, its switch, each feature, and the only
+/// feature.
 fn groups(name: &str) -> Vec<String> {
     let mut groups = vec!["all".to_string()];
     let Some((front, stamps)) = name.rsplit_once('-') else { return groups };

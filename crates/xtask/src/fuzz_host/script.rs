@@ -14,7 +14,7 @@ use kneepoint_linux::player::record::{Played, Record, Segment, What};
 
 use super::generator::Case;
 
-/// What follows something so soon follows from it.
+/// An event this soon after another is caused by it.
 const AT_ONCE: Span = Span::from_millis(1);
 const FLAGS: [(u8, char); 8] =
     [(2, 'S'), (1, 'F'), (4, 'R'), (8, 'P'), (64, 'E'), (128, 'W'), (32, 'U'), (16, '.')];

@@ -36,7 +36,7 @@ struct Known {
     profile: fn(&Profile) -> Profile,
     /// Whether a network shows it.
     shows: fn(&Hunt, &Elite) -> bool,
-    /// What has to be seen, in words.
+    /// The required observation, in words.
     criterion: &'static str,
 }
 

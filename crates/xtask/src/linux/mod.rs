@@ -80,7 +80,7 @@ fn within(share: f64, a: f64, b: f64) -> bool {
     (a - b).abs() <= share * a.abs().max(b.abs())
 }
 
-/// The figures, with the limits of what is called agreement.
+/// The figures, with the limits of agreement.
 const COMPARED: [Compared; 7] = [
     Compared { key: "use", of: |it| it.utilization, agrees: |a, b| within(0.1, a, b), about: "10 %" },
     Compared { key: "queue", of: |it| it.queue, agrees: |a, b| within(0.1, a, b), about: "10 %" },

@@ -14,7 +14,7 @@ const EXPLANATIONS: &str = "validation/linux/explanations.toml";
 /// The options of the hosts that are compared.
 pub const PRESET: &str = "preset = \"linux\"";
 
-/// Changes of one thing: what it is, and the lines of `[tcp]` for it.
+/// Changes of one setting: its name, and the lines of `[tcp]` for it.
 const CHANGES: [(&str, &str); 14] = [
     ("nothing: the preset", PRESET),
     ("losses by RFC 6675 alone, without RACK-TLP", "preset = \"linux\"\nrecovery = \"sack\""),

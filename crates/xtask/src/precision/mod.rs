@@ -60,7 +60,7 @@ const OURS: std::ops::Range<u64> = 1..11;
 /// Seeds that cautions are about.
 const FEW: usize = 3;
 
-/// What a scenario is by its long runs.
+/// The truth about a scenario, from its long runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Length {
     Short,
@@ -85,7 +85,7 @@ pub fn run(arguments: &Arguments) -> Result<bool, String> {
     let bar = ProgressBar::new((arguments.long + arguments.short) as u64);
     let (long, short) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let all = Mutex::new(Vec::new());
-    // In blocks, so that the same ones are drawn whatever ran first.
+    // In blocks, so that the same ones are drawn in any order of runs.
     for block in 0.. {
         if long.load(Ordering::Relaxed) >= arguments.long && short.load(Ordering::Relaxed) >= arguments.short
         {

@@ -36,7 +36,7 @@ fn quantum(pacing: f64) -> f64 {
     libm::floor(pacing / BURSTS).min(GREATEST_BURST).max(if pacing < SLOW { 1.0 } else { 2.0 })
 }
 
-/// `product`, and what hosts need besides.
+/// `product`, and the additions of hosts.
 fn target(product: f64, pacing: f64, probes: bool) -> f64 {
     let packets = libm::ceil(product) + 3.0 * quantum(pacing);
     2.0 * libm::ceil(packets / 2.0) + if probes { 2.0 } else { 0.0 }
@@ -45,7 +45,7 @@ fn target(product: f64, pacing: f64, probes: bool) -> f64 {
 /// How many packets arrive at once, beyond the rate.
 #[derive(Clone, Debug, Default)]
 pub struct Aggregation {
-    /// t0, and what has arrived since.
+    /// t0, and the arrivals since.
     began: Time,
     arrived: f64,
     greatest: [f64; 2],
@@ -178,7 +178,7 @@ mod tests {
             aggregation.observe(now, newly, 1000.0, 500.0, round);
             aggregation.extra()
         };
-        // One a millisecond is what B expects.
+        // B expects one per millisecond.
         assert!((1..100).all(|millis| at(millis, 1.0, false) == 1.0));
         // Nothing for 19 ms, then 20 at once: they begin an epoch.
         assert_eq!(at(119, 20.0, false), 20.0);

@@ -24,7 +24,7 @@ const NEAR_ENOUGH: f64 = 500.0 / (1448.0 * 0.99);
 const USED_ROUNDS: u32 = 48;
 const MILLISECOND: u64 = 1_000_000;
 
-/// What an acknowledgement, or a timeout, says.
+/// The signal of an acknowledgement or a timeout.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct News {
     pub now: Time,

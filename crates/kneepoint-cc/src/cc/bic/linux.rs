@@ -129,14 +129,14 @@ mod tests {
         (0..200).for_each(|_| trace.ack(Span::from_millis(1)));
         let ratio = trace.controller.linux.map(|own| own.ratio);
         assert!(ratio.is_some_and(|found| (16.0..32.0).contains(&found)), "{ratio:?}");
-        // What had arrived while losses were repaired is no delayed acknowledgement.
+        // Arrivals during recovery do not count as delayed acknowledgements.
         let before = trace.controller.linux.map(|own| own.ratio);
         trace.loss();
         while trace.controller.linux.is_some_and(|own| own.suspended.is_some()) {
             trace.ack(Span::from_millis(1));
         }
         assert_eq!(trace.controller.linux.map(|own| own.ratio), before);
-        // Up to 14 packets it is Reno, whatever r.
+        // Up to 14 packets it is Reno, for any r.
         assert_eq!(steps.each(&Params::default(), 14.0, 0.0, Time::ZERO), 14.0);
     }
 }

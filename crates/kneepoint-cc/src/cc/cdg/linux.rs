@@ -44,7 +44,7 @@ pub(super) struct Kernel {
     request: Request,
 }
 
-/// What becomes of a backoff.
+/// The fate of a backoff.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Request {
     #[default]

@@ -12,8 +12,8 @@
 //! ```
 //!
 //! `T` smallest RTT since the connection, or the last timeout, began, without those of the second after a loss; rounded up to ticks.
-//! `t` in ticks, and `K` in whole 1024ths of a second. 15/8 is (1 + b) / 3 (1 - b) in whole eighths. What slow start leaves of an
-//! acknowledgement counts.
+//! `t` in ticks, and `K` in whole 1024ths of a second. 15/8 is (1 + b) / 3 (1 - b) in whole eighths. The rest of an
+//! acknowledgement after slow start counts.
 //!
 //! Reading: `K` is the whole part of the cube root, which the kernel finds with an error of up to 0.2 %.
 

@@ -29,7 +29,7 @@ const SHORT: u64 = 10;
 const LONGEST: u64 = 3_600_000;
 const MOST: u64 = u32::MAX as u64;
 
-/// What the kernel keeps; times are milliseconds.
+/// The kernel's state; times are in milliseconds.
 #[derive(Clone, Debug)]
 pub(super) struct Kernel {
     alpha: u64,

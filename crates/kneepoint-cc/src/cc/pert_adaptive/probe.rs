@@ -16,8 +16,9 @@
 //! PERTs that compete with one another hold the queue up together, so one that yields learns nothing: all have to at
 //! once, and no clock tells them when. But all see one queue. Where it falls, because TCP has left or because some gave
 //! way, is the same instant for all of them; and those who give way there make it fall further, until all have seen it.
-//! So waits are not randomised: chance would take apart what must come together. Standing still, not giving way, is
-//! what tells: between windows that do not grow the queue stays as it is, and a flow that fills it is a stranger. A
+//! So waits are not randomised: chance would take apart what must come together. Holding the window, rather than giving
+//! way, is the test: the queue stays constant between windows that do not grow, so another kind of flow must be filling
+//! it. A
 //! stranger gains what was given way, at most half a window for k round trips in N'.
 //!
 //! Limits: other flows too few to fill half of the queue in k round trips are not noticed, and gain until compete mode
@@ -220,7 +221,7 @@ mod tests {
             order
         }
 
-        /// Samples of this delay for so many seconds; what was ordered beside going on and standing.
+        /// Samples of this delay for this many seconds; returns the actions other than growing and holding.
         fn see(&mut self, millis: u64, seconds: u64) -> Vec<Order> {
             let orders = (0..seconds * 100).map(|_| self.sample(millis)).collect::<Vec<_>>();
             orders.into_iter().filter(|order| ![Order::GoOn, Order::Stand].contains(order)).collect()

@@ -11,7 +11,7 @@
 //! ```
 //!
 //! `q` queueing delay as PERT estimates it, `target`: time; `gamma beta` per second of delay; `C` link rate in
-//! packets/s. What PERT does with `p`, and every parameter that has no equation here, is as in `pert`.
+//! packets/s. PERT's response to `p`, and every parameter without an equation here, are as in `pert`.
 //!
 //! The paper's §6.1 multiplies a = 1.822e-5 and b = 1.816e-5, the router's, by the capacity, because q packets of queue
 //! are q / C of delay. The defaults are for its link: 150 Mbit/s in packets of 1000 bytes, C = 18750, gives
@@ -31,7 +31,7 @@
 //!   the target, are added up before anything answers them, and e >= -target takes them back by 5.7e-4 a second: at
 //!   150 Mbit/s, 200 ms, 50 flows nine tenths of the link stay empty. With it the claims of §6.1 hold.
 //!
-//! What to expect: each host has an integrator of its own and all see one error, so what they differed by once stays.
+//! What to expect: each host has its own integrator and all see the same error, so an initial difference remains.
 //! Jain's index is 0.99 if 50 flows start at once and 0.87 if they start within 50 s (150 Mbit/s, 60 ms): of two groups
 //! that start 50 s apart the later gets twice as much. A router has one integrator for all.
 

@@ -26,7 +26,7 @@ use crate::units::{Span, Time};
 const LOW_WINDOW: f64 = 16.0;
 /// Acknowledgements of a train are at most so far apart.
 const TRAIN_GAP: Span = Span::from_millis(2);
-/// What offloading may add to the smallest RTT.
+/// The time that offloading may add to the smallest RTT.
 const OFFLOAD: Span = Span::from_millis(1);
 /// Samples of a round that count before its smallest is judged.
 const SAMPLES: u32 = 8;
@@ -107,7 +107,7 @@ mod tests {
         assert!(!over(&trace));
         trace.ack(Span::from_millis(1));
         assert_eq!(trace.controller.0.ssthresh, 85.0);
-        // What it acknowledges counts as in avoidance.
+        // Its acknowledged packets count as in avoidance.
         assert_eq!(trace.window(), 85.0 + 1.0 / 85.0);
     }
 

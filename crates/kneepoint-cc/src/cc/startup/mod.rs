@@ -27,7 +27,7 @@ crate::choice! {
 }
 
 crate::choice! {
-    /// What becomes of the rest of an acknowledgement that takes the window past its threshold.
+    /// The rest of an acknowledgement that takes the window past its threshold.
     pub enum Crossing {
         /// It grows the window as congestion avoidance does (Linux's `tcp_slow_start`).
         Carried = "carried",
@@ -48,7 +48,7 @@ pub enum Startup {
 }
 
 impl Startup {
-    /// What `start` asks for; none where slow start only doubles.
+    /// The value of `start`; none where slow start only doubles.
     pub fn of(start: &Start) -> Option<Startup> {
         match start.slow_start {
             SlowStart::Own | SlowStart::Doubling => None,

@@ -90,7 +90,7 @@ mod tests {
         trace
     }
 
-    /// What a round changes in which the least RTT is 100 ms and this, and all others 40 ms more.
+    /// The change by a round in which the least RTT is 100 ms plus this, and all others 40 ms more.
     fn changed(window: f64, queueing: u64) -> f64 {
         let mut trace = trace(window, 2.0);
         let before = trace.window();

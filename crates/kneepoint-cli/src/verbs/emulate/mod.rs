@@ -109,7 +109,7 @@ impl Arguments {
         self.user.clone().unwrap_or_else(Rights::of_caller)
     }
 
-    /// The path, and the places of what is to be written.
+    /// The path, and the destinations of output.
     fn open(&self, session: &Session) -> Result<(Emulated, Option<Folder>, Option<Taps>), Failure> {
         let sample = Some(self.sample).filter(|sample| *sample > Span::ZERO);
         let path = self.path.build(session, self.duration.unwrap_or(Span::MAX), sample)?;
@@ -131,7 +131,7 @@ fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Fa
         "devices, one for each network; frames of one alone would go round",
         &arguments.bridge,
     )?;
-    // Before anything is measured: what cannot be read or written is told at once.
+    // Before anything is measured: files that cannot be read or written are reported at once.
     let opened = privilege::as_caller(|| arguments.open(session));
     let (path, out, pcap) = opened.map_err(|error| failed("open files as the caller", &error))??;
     if arguments.probe {
@@ -335,7 +335,7 @@ fn failed(doing: &str, error: &std::io::Error) -> Failure {
     Failure::of_system(doing, error)
 }
 
-/// What is missing where namespaces or devices cannot be made.
+/// Missing rights or devices where namespaces or devices cannot be made.
 fn lacks(error: &std::io::Error) -> Failure {
     let remedy = match error.kind() {
         ErrorKind::NotFound => "`ip netns list` shows the network namespaces that have names",

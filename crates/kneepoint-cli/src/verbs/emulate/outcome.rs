@@ -52,7 +52,7 @@ struct Lateness {
 }
 
 impl Outcome {
-    /// The outcome of what was carried over a path with this round trip.
+    /// The outcome of traffic over a path with this round trip.
     pub fn new(rows: Vec<Row>, series: Table, carried: &Carried, rtt: Span, seen: Seen) -> Outcome {
         let late = carried.lateness.summary();
         Outcome { rows, series, ended: carried.ended, late, spoiled: late.spoils(rtt), seen }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The usual traps of emulation on one machine, each found in what was seen.
+//! The usual traps of emulation on one machine, each detected from observations.
 
 use std::fs;
 

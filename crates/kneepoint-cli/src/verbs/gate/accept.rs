@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `knee gate accept`: what moved, and then the baseline with it.
+//! `knee gate accept`: shows the changes, and then updates the baseline.
 
 use clap::Args;
 use kneepoint::experiment::gate::Status;

@@ -111,7 +111,7 @@ impl Options {
         Ok(Planned { gate, place: place.display().to_string(), baseline, accepted })
     }
 
-    /// What is asked where there is no `gate.toml`.
+    /// The default where there is no `gate.toml`.
     fn alone(&self) -> Result<(Asked, Vec<Threshold>), Failure> {
         let suites = SUITES.map(|suite| format!("\"{suite}\"")).join(", ");
         let text = format!("subject = \"reno\"\nsuites = [{suites}]\n");

@@ -223,7 +223,7 @@ enum RateAction {
     },
 }
 
-/// What to do with a hint.
+/// The use of a hint.
 #[derive(Clone, Copy, ValueEnum)]
 enum Action {
     /// Write hints

@@ -66,7 +66,7 @@ const COLUMNS: &[(&str, Get)] = &[
     ("closed", Get::Number(|one| f64::from(u8::from(one.closed)))),
 ];
 
-/// A number as a file has it: none for what is not finite.
+/// A number as in a file: none unless it is finite.
 fn number(value: f64) -> Value {
     if value.is_finite() { value.into() } else { Value::Null }
 }
@@ -85,7 +85,7 @@ fn row(name: &str, record: &Record) -> Value {
 /// `knee kernel trace`.
 pub fn trace(session: &Session, arguments: &super::Trace, as_json: bool) -> Result<(), Failure> {
     let readers = open(&arguments.names)?;
-    session.listen_saying("stopping; what was recorded is kept (again to stop at once)")?;
+    session.listen_saying("stopping; records so far are kept (again to stop at once)")?;
     let out = Out::or_free(arguments.out.as_deref(), PathBuf::from("knee-trace")).settle(session)?;
     let began = Instant::now();
     let wanted = arguments.duration.map(|span| Duration::from_nanos(span.0));

@@ -18,7 +18,7 @@ enum Way {
     Program(&'static str),
     /// Linux has a module.
     Module,
-    /// There is neither; why, and what may stand for it.
+    /// There is neither; the reason, and a substitute.
     None(Option<(&'static str, &'static str)>),
 }
 

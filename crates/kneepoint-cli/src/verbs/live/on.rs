@@ -198,7 +198,7 @@ impl Hosts {
     }
 }
 
-/// A run in virtual time: what was seen, packets beyond the MTU, and why it does not count.
+/// A run in virtual time: its observations, packets beyond the MTU, and the reason if it does not count.
 fn carried_out(
     session: &Session,
     hosts: (&uml::Kernel, &uml::Station),

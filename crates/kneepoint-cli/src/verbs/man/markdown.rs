@@ -85,7 +85,7 @@ fn meaning(argument: &Arg) -> String {
     text
 }
 
-/// What stands after the options: examples as a list, everything else as it is.
+/// Text after the options: examples as a list, everything else unchanged.
 fn notes(text: &mut String, command: &Command) {
     let after = command.get_after_long_help().or(command.get_after_help()).map(ToString::to_string);
     for paragraph in after.unwrap_or_default().split("\n\n") {

@@ -84,7 +84,7 @@ impl Chosen {
     }
 }
 
-/// Sets a parameter; the failure names its option, the value and what is allowed.
+/// Sets a parameter; the failure names its option, the value and the allowed range.
 pub fn set(params: &mut Params, name: &str, value: &str) -> Result<(), Failure> {
     let why = match params.set(name, &Raw::guess(value)) {
         Ok(()) => return Ok(()),

@@ -106,7 +106,7 @@ fn all(
     cases
 }
 
-/// A flow with what the predictors made of it.
+/// A flow with the results of the predictors.
 pub(super) fn watched(
     flow: String,
     transfer: &Transfer,

@@ -138,7 +138,7 @@ fn answered(predictions: &Predictions) -> Answer {
     Answer::whole(predictions::document(predictions), json::render(predictions), tables)
 }
 
-/// What the predictors said; nothing if only the flows of a capture are to be listed.
+/// The results of the predictors; nothing if only the flows of a capture are listed.
 fn watched(session: &Session, arguments: &Arguments) -> Result<Option<Predictions>, Failure> {
     let qlog = arguments.files.iter().map(|file| opened::is_qlog(file)).collect::<Result<Vec<_>, _>>()?;
     if qlog.contains(&true) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The captures of one path, read, and what readers have to know of them.
+//! The captures of one path, and remarks for readers.
 
 use std::path::{Path, PathBuf};
 
@@ -41,7 +41,7 @@ fn begins(head: &[u8]) -> bool {
     capture::is_capture(head) || capture::foreign_format(head).is_some()
 }
 
-/// The files of one path, and what there is to say of them.
+/// The files of one path, and remarks on them.
 #[derive(Default)]
 pub struct Files {
     /// Their segments.
@@ -82,7 +82,7 @@ impl Files {
             self.warn(warning);
         }
         if let Some(cut) = cut {
-            self.warn(format!("{shown} was cut off {cut}. What is before was used."));
+            self.warn(format!("{shown} was cut off {cut}. The part before was used."));
         }
         self.notes.extend(remark);
         Ok(())
@@ -184,7 +184,7 @@ fn described(step: &ClockStep) -> String {
     }
 }
 
-/// What the other packets are, by count.
+/// The kinds of the other packets, by count.
 pub fn kinds(capture: &Capture) -> String {
     let kinds = capture.kinds();
     let mut named: Vec<String> =

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A player without a screen: a bounded buffer and a playback clock, fed with the bytes of a transport stream.
 //!
-//! ```text
-//! ahead            what is complete of every stream, from the playback position on
+//! ```text ahead the complete part of every stream after the playback position
 //! start-up         from the request until `caching` is ahead: the clock starts
-//! reading          only while less than `buffer` is ahead; what the kernel's receive buffer holds is beyond it
-//! late picture     its last byte arrived after its presentation time by the clock, so that it is skipped
+//! reading          only while less than `buffer` is ahead; the kernel's receive buffer is extra late picture     its
+//! last byte arrived after its presentation time by the clock, so that it is skipped
 //! audio starving   the sound's buffer ran empty: a run of late audio units counts once
 //! stall            under `pause`, nothing of a stream is ahead: the clock stops until `caching` is ahead again. The picture that was
 //!                  missing is late, or the sound starves; what follows it is not late
@@ -18,7 +17,7 @@ use kneepoint::units::{Span, Time};
 
 use super::stream::{Kind, Stream, Unit};
 
-/// What a player does when its buffer is empty.
+/// The action of a player when its buffer is empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Empty {
     /// Skips what is late.
@@ -31,15 +30,15 @@ pub enum Empty {
 /// How a player buffers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Buffering {
-    /// What is ahead when playback starts or resumes.
+    /// The buffered amount when playback starts or resumes.
     pub caching: Span,
-    /// What is ahead at most.
+    /// The largest buffered amount.
     pub buffer: Span,
-    /// What happens when nothing is.
+    /// The action when the buffer is empty.
     pub empty: Empty,
 }
 
-/// What happened in a playback.
+/// Events of a playback.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Playback {
     /// When the request was sent.
@@ -87,7 +86,7 @@ enum Clock {
     Runs(Span, Time),
 }
 
-/// What arrived of a stream.
+/// The received part of a stream.
 #[derive(Clone, Copy, Debug, Default)]
 struct Track {
     /// The decoding time of the latest unit.
@@ -230,7 +229,7 @@ impl Player {
         kinds.map(|kind| self.tracks[kind as usize].end()).min().unwrap_or_default()
     }
 
-    /// What is complete from the position on; none before the streams are known.
+    /// The complete part after the position; none before the streams are known.
     fn ahead(&self, now: Time) -> Option<Span> {
         self.stream.has(Kind::Video)?;
         Some(self.complete_to().saturating_sub(self.position(now)))

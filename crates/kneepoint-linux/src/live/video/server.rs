@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A small HTTP server: whatever is asked of it, it sends one clip, as fast as TCP takes it. It knows no ranges, so that clients take the stream
+//! A small HTTP server: it answers every request with one clip, as fast as TCP accepts it. It knows no ranges, so that
+//! clients take the stream
 //! from its beginning, as it is sent live.
 
 use std::io::{self, ErrorKind, Read, Write};
@@ -19,7 +20,7 @@ const SAMPLE: Duration = Duration::from_millis(10);
 /// The longest request that is read.
 const REQUEST: usize = 16 * 1024;
 
-/// What became of a connection.
+/// The fate of a connection.
 #[derive(Clone, Debug, Default)]
 pub struct Served {
     /// When its request had arrived.

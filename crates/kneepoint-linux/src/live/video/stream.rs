@@ -176,7 +176,7 @@ impl Stream {
         }
     }
 
-    /// A timestamp as time since the first one. What was presented before it is presented with it.
+    /// A timestamp as time since the first one. Earlier units are presented with it.
     fn continued(&mut self, ticks: i64) -> Span {
         let first = *self.first.get_or_insert_with(|| {
             self.latest = ticks;

@@ -45,7 +45,7 @@ struct Wanted {
 }
 
 impl Recorder {
-    /// The run begins at this time of CLOCK_REALTIME, and what is written down goes into a folder.
+    /// The run begins at this time of CLOCK_REALTIME, and records go into a folder.
     pub(super) fn new(
         rings: Vec<Ring>,
         points: Vec<(u32, Vec<Point>)>,
@@ -65,7 +65,7 @@ impl Recorder {
     pub(super) fn record(mut self, stopped: &AtomicBool) -> io::Result<u64> {
         let mut last = false;
         while !last {
-            // What came before the stop is in the rings now, or in a block that the kernel hands over soon.
+            // Packets from before the stop are in the rings now, or in a block that the kernel hands over soon.
             last = stopped.load(Ordering::Acquire);
             thread::sleep(if last { PAUSE * 4 } else { PAUSE });
             for (ring, wanted) in &mut self.rings {

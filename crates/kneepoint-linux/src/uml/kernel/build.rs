@@ -13,7 +13,7 @@ use super::{CONFIG, DIGITS, Kernel, MANIFEST, PROGRAM, Recipe, additions, hash_o
 const SOURCES: &str = "/usr/src";
 /// The package, if none is installed: a long-term support kernel, for which the configuration and the patch are made.
 pub const PACKAGE: &str = "linux-source-6.12";
-/// What a build needs, and the package of Debian that has it.
+/// Requirements of a build, with the Debian package of each.
 const TOOLS: [(&str, &str); 9] = [
     ("tar", "tar"),
     ("xz", "xz-utils"),

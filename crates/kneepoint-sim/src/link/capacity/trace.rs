@@ -19,7 +19,7 @@ use crate::units::{Interval, Rate, Time};
 const NANOS: u64 = 1_000_000;
 
 crate::choice! {
-    /// What becomes of columns that a capacity does not play.
+    /// The use of columns that a capacity ignores.
     pub enum Besides {
         /// A trace with delay or loss is a fault.
         Refused = "refused",

@@ -27,7 +27,7 @@ pub struct Effects {
     pub reordering: Reordering,
     /// What packets arrive twice.
     pub duplication: Duplication,
-    /// What packets arrive with a wrong bit.
+    /// Corrupted packets.
     pub corruption: Corruption,
 }
 
@@ -47,7 +47,7 @@ pub(super) struct Working {
     duplication: f64,
     corruption: f64,
     pub(super) held: Held,
-    /// When the link's discipline ticks next, which shares an event with what is held.
+    /// The next tick of the link's discipline, which shares an event with held packets.
     pub(super) tick: Time,
     rng: Rng,
 }
@@ -95,7 +95,7 @@ impl Working {
         holds
     }
 
-    /// When something happens by itself: the discipline's tick, or the arrival of what is held.
+    /// The next event without an arrival: the discipline's tick, or the release of a held packet.
     pub(super) fn next(&self) -> Time {
         self.tick.min(self.held.due())
     }

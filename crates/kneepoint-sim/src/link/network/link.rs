@@ -31,13 +31,13 @@ pub(super) struct Ruled {
     pub(super) buffer: Buffer,
     /// The feedback that looks at packets, if there is any.
     pub(super) stamper: Option<Box<Stamper>>,
-    /// What else the link does to packets, if it does.
+    /// Further effects of the link on packets, if any.
     pub(super) effects: Option<Box<Working>>,
     pub(super) transmitting: bool,
     pub(super) rng: Rng,
 }
 
-/// What is at the end of a link, which decides what its arrival event does.
+/// The end of a link, which decides the effect of its arrival event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
     /// Hosts: the first packet arrives.

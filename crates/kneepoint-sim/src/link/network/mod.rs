@@ -41,7 +41,7 @@ pub struct Links {
     answered: Vec<(u32, u32)>,
 }
 
-/// Sizes, for estimates of what a run takes.
+/// Sizes, for estimates of a run's memory.
 impl Links {
     /// Bytes of a link with its queue and discipline.
     pub const LINK: usize = size_of::<Link>() + size_of::<link::Ruled>();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A rate over time that repeats, with what else was recorded.
+//! A rate over time that repeats, with other recorded quantities.
 
 use std::sync::Arc;
 
@@ -65,7 +65,7 @@ impl Course {
         self.period
     }
 
-    /// What was recorded besides the rate.
+    /// Quantities recorded besides the rate.
     pub fn besides(&self) -> &[Besides] {
         &self.besides
     }

@@ -52,7 +52,7 @@ impl Column<'_> {
     }
 }
 
-/// The columns of a trace: when, how fast, and what else.
+/// The columns of a trace: time, rate and others.
 pub(super) struct Columns<'t> {
     pub time: Column<'t>,
     pub rate: Column<'t>,

@@ -7,7 +7,7 @@ use crate::queue::{Fate, Reason};
 use crate::trace::Event;
 use crate::units::{Bytes, Interval, Rate, Span, Time};
 
-/// What crossed a link since the last sample, what did not, and what could have.
+/// Bits that crossed a link since the last sample, packets that did not, and the capacity.
 #[derive(Clone, Debug)]
 pub(super) struct Crossed {
     rate: Option<Rate>,

@@ -8,7 +8,7 @@ use super::load::computed;
 use super::stream::Stream;
 use crate::link::LinkSpec;
 
-/// What puts packets on a link.
+/// The senders of packets onto a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Feeder {
     Nothing,

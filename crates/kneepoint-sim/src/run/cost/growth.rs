@@ -18,7 +18,7 @@ use crate::units::{Span, Time};
 /// Above this number of round trips a controller is not played: an estimate is to take no time.
 const PLAYED: f64 = 1e4;
 
-/// What a sender has outstanding at most, and when.
+/// The most that a sender has outstanding, and the time of it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Growth {
     /// Packets.
@@ -28,7 +28,8 @@ pub(super) struct Growth {
 }
 
 impl Growth {
-    /// That of a transfer of `size` bytes which lasts so many seconds. What a controller from outside does is not known.
+    /// That of a transfer of `size` bytes which lasts so many seconds. The behaviour of an external controller is
+    /// unknown.
     pub(super) fn of(tcp: &Options, cc: Option<&cc::Config>, size: f64, lasts: f64, rtt: f64) -> Growth {
         let payload = tcp.payload.0.max(1) as f64;
         let buffer = tcp.receive_buffer.0 as f64;
@@ -91,7 +92,8 @@ fn played(tcp: &Options, cc: &cc::Config, packets: f64, most: f64, lasts: f64, r
     Some(Growth { window: greatest.max(1.0), rounds: round })
 }
 
-/// A window's acknowledgements at once: controllers grow by what is acknowledged, not by how often.
+/// A window's acknowledgements at once: controllers grow by acknowledged packets, not by the number of
+/// acknowledgements.
 fn all_arrived(window: f64, sent: f64, at: f64, rtt: f64) -> Ack {
     let rtt = Span::from_secs_f64(rtt);
     Ack {

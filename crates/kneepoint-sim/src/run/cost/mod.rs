@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a run will take: memory, by what takes it, and packets. A pure function of the spec, computed before anything is built.
+//! The cost of a run: memory by use, and packets. A pure function of the spec, computed before anything is built.
 //!
 //! ```text
 //! bytes of a term    count · the size of the type that the run has so many of
@@ -57,7 +57,7 @@ impl Term {
         each: usize,
         why: impl Into<String>,
     ) -> Term {
-        // As a cast saturates, what cannot be counted is as many as can be.
+        // Casts saturate, so a number too large to count becomes the largest one.
         Term { name, count: count.ceil() as u64, each: each as u64, why: why.into(), remedy }
     }
 
@@ -72,7 +72,7 @@ pub fn total(terms: &[Term]) -> u64 {
     terms.iter().map(Term::bytes).fold(0, u64::saturating_add)
 }
 
-/// What a run will take.
+/// The cost of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cost {
     /// Its memory, of the engine alone or with observers.

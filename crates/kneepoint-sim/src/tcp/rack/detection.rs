@@ -29,7 +29,7 @@ const MOST_REORDERED: u32 = 300;
 /// The most steps of the window of reordering.
 const MOST_STEPS: u32 = 255;
 
-/// What RACK knows of the path.
+/// RACK's estimates of the path.
 #[derive(Clone, Debug)]
 pub struct Detection {
     latest: (Time, u32),
@@ -98,8 +98,8 @@ impl Detection {
         self.reordered = true;
     }
 
-    /// There were more duplicates than segments that can have been received out of order, where the receiver has no blocks: the degree
-    /// is what is outstanding, even if that is less (Linux `tcp_check_reno_reordering`).
+    /// There were more duplicates than segments that can have been received out of order, where the receiver has no
+    /// blocks: the degree is the number outstanding, even if that is less (Linux `tcp_check_reno_reordering`).
     #[cold]
     pub fn reorder_by_duplicates(&mut self, outstanding: u32) {
         self.degree = outstanding.min(MOST_REORDERED);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Recovery by time, as Linux has it: RACK-TLP with the states around it.
 //!
-//! RFC 8985, RFC 9937 and what undoes them, in segments instead of bytes. One value holds all that a sender knows of what is
-//! outstanding; its parts are in files of their own, in the order in which an acknowledgement passes them:
+//! RFC 8985, RFC 9937 and the undoing of their reductions, in segments instead of bytes. One value holds a sender's
+//! knowledge of outstanding segments; its parts are in separate files, in the order in which an acknowledgement passes
+//! them:
 //!
 //! ```text
 //! news       what it tells: segments, blocks, duplicates, a round trip
@@ -57,7 +58,7 @@ struct Probe {
     again: bool,
 }
 
-/// A segment to send whatever the window.
+/// A segment to send regardless of the window.
 #[derive(Clone, Copy, Debug)]
 struct Forced {
     seq: u32,
@@ -88,7 +89,7 @@ pub struct Told {
     pub silent: bool,
 }
 
-/// What a sender knows of the segments outstanding.
+/// A sender's knowledge of the outstanding segments.
 #[derive(Clone, Debug)]
 pub struct Rack {
     out: Outstanding,
@@ -99,7 +100,7 @@ pub struct Rack {
     point: u32,
     reduction: Option<Prr>,
     probe: Option<Probe>,
-    /// A timeout may prove spurious by what is acknowledged next (F-RTO).
+    /// The next acknowledgements may prove a timeout spurious (F-RTO).
     forward: bool,
     /// Timeouts since something was acknowledged in order; and probes of a closed window.
     retries: u32,
@@ -312,8 +313,8 @@ impl Rack {
         self.state == CongestionState::Open && self.out.is_plain() && self.probe.is_none()
     }
 
-    /// An acknowledgement of the next `acked` segments while nothing is missing: what [`on_ack`](Rack::on_ack) does then, without asking
-    /// for what this rules out.
+    /// An acknowledgement of the next `acked` segments while nothing is missing: the same as [`on_ack`](Rack::on_ack)
+    /// in this case, without tests that the case rules out.
     #[inline]
     fn on_next(&mut self, packet: &Packet, acked: u32, host: &mut Lent) -> Told {
         let mut news = News { advanced: true, ..News::default() };
@@ -392,7 +393,7 @@ impl Rack {
         self.edge = packet.seq.saturating_add(self.offered);
     }
 
-    /// RFC 8985 §7.4.2: what became of the probe at the tail.
+    /// RFC 8985 §7.4.2: the fate of the tail loss probe.
     #[cold]
     fn judge_probe(&mut self, una: u32, news: &News, host: &mut Lent) {
         let Some(probe) = self.probe.filter(|probe| una >= probe.end) else { return };
@@ -409,7 +410,7 @@ impl Rack {
     /// Packets by which the window may grow.
     #[inline]
     fn credit(&mut self, delivered: u32, news: &News, host: &mut Lent) -> f64 {
-        // Where much is reordered, what arrives out of order counts, too.
+        // With much reordering, segments that arrive out of order count, too.
         let progress = news.advanced || news.sacked && self.detection.degree > host.options.dupthresh;
         if !progress || self.reduces() {
             return 0.0;

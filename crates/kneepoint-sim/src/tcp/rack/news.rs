@@ -57,7 +57,7 @@ pub struct News {
 }
 
 impl News {
-    /// Whether it is more than an acknowledgement of what is in order.
+    /// Whether it is more than an acknowledgement in order.
     pub fn is_dubious(&self) -> bool {
         !(self.advanced || self.window) || self.sacked || self.echoed || self.twice
     }
@@ -140,7 +140,7 @@ impl Rack {
         news.rtt = Some(of_last);
         self.detection.measure(now - last);
         self.backoff = 0;
-        // A block of what was sent after the first segment says that the path is alive; one of what was sent before does not.
+        // A block of segments sent after the first one shows that the path is alive; a block of earlier ones does not.
         let head = self.out.head().filter(|_| !news.advanced);
         news.timer |= head.is_some_and(|head| news.named.is_some_and(|named| named.0 < head.at));
     }

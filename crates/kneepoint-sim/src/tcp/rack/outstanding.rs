@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The segments outstanding, each with the time of its last transmission and what is known of it.
+//! The outstanding segments, each with the time of its last transmission and its state.
 //!
 //! ```text
 //! in flight = outstanding - sacked - lost + resent
@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 use crate::tcp::segments::SegmentSet;
 use crate::units::Time;
 
-/// What is known of a segment, as a set.
+/// The state of a segment, as a set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fate(u8);
 
@@ -55,7 +55,7 @@ impl Fate {
 pub struct Sent {
     /// When it was sent last.
     pub at: Time,
-    /// What is known of it.
+    /// Its state.
     pub fate: Fate,
 }
 
@@ -216,7 +216,7 @@ impl Outstanding {
         let segment = self.at(seq);
         segment.at = now;
         segment.fate.set(Fate::REPEATED);
-        // After an undo, what a timeout sends may be on its way already.
+        // After an undo, segments that a timeout retransmits may already be in flight.
         if !probe && !segment.fate.has(Fate::RESENT) {
             segment.fate.set(Fate::RESENT);
             self.resent += 1;
@@ -261,14 +261,14 @@ impl Outstanding {
         self.sacked.first_absent(seq)
     }
 
-    /// A block names a segment that was not sacked before: what was known of it.
+    /// A block names a segment that was not sacked before; returns its former state.
     pub fn sack(&mut self, seq: u32) -> Sent {
         self.sacked.insert(seq);
         self.top = self.top.max(seq + 1);
         let segment = self.at(seq);
         let before = *segment;
         segment.fate.set(Fate::SACKED);
-        // A retransmission of what is not lost is believed to be on its way still.
+        // A retransmission of a segment that is not lost counts as still in flight.
         if segment.fate.clear(Fate::LOST) {
             let resent = segment.fate.clear(Fate::RESENT);
             self.lost -= 1;
@@ -367,7 +367,7 @@ impl Outstanding {
                 self.again.remove(place);
                 continue;
             };
-            // What a timeout marked waits to be sent anew, unless that loss is withdrawn.
+            // Segments that a timeout marked wait for retransmission, unless their loss is withdrawn.
             if fate.has(Fate::LOST) && !fate.has(Fate::RESENT) {
                 place += 1;
                 continue;

@@ -9,7 +9,8 @@
 //! Recovery  ─ every retransmission needless, or a late original → undone
 //! ```
 //!
-//! The window falls when Cwr or Recovery begins: at once in the controller, by proportional rate reduction (RFC 9937) in what is sent.
+//! The window falls when Cwr or Recovery begins: at once in the controller, by proportional rate reduction (RFC 9937)
+//! in the sender.
 //! A retransmission that is lost again during Recovery reduces nothing by itself: nothing is delivered for it, so nothing is sent for
 //! it either.
 
@@ -33,7 +34,7 @@ impl Rack {
         self.out.una() >= self.point
     }
 
-    /// An acknowledgement that is more than one of what is in order, or arrives in another state than Open: its effect.
+    /// The effect of an acknowledgement that is not in order, or arrives in another state than Open.
     #[cold]
     pub(super) fn alert(
         &mut self,
@@ -197,7 +198,7 @@ impl Rack {
         self.forced = lost.map(|seq| Forced { seq, probe: false, more: 0 });
     }
 
-    /// What is sent for an acknowledgement that told of `delivered` segments and found `losses`.
+    /// The number of segments to send for an acknowledgement of `delivered` segments that detected `losses`.
     pub(super) fn reduce(&mut self, host: &mut Lent, delivered: u32, losses: u32, advanced: bool) {
         let pipe = self.out.in_flight();
         if let Some(prr) = self.reduction.as_mut().filter(|_| delivered > 0) {
@@ -207,7 +208,7 @@ impl Rack {
         }
     }
 
-    /// The window is what the reduction was to leave, unless it was undone.
+    /// The window has its reduced value, unless the reduction was undone.
     fn end_reduction(&mut self, host: &mut Lent, state: State) {
         if self.state == State::Cwr || self.undo.marker.is_some() || self.reduction.is_none() {
             host.follow();

@@ -5,8 +5,8 @@
 //!
 //! ```text
 //! progress     in Open and Cwr a probe after 2 SRTT + slack, or 2 SRTT + WCDelAckT with one segment outstanding,
-//!              but no later than the timeout; in other states the timeout                          §7.2
-//! probe        new data whatever the window, else the last segment; then the timeout from now on   §7.3
+//!              but no later than the timeout; in other states the timeout                          §7.2 probe new data
+//!              beyond the window if need be, else the last segment; then the timeout from now on   §7.3
 //! reordering   the wait for segments that may be lost, + slack; then the timeout of the first segment
 //! timeout      the first segment is lost, and all others that were sent a round trip ago           §6.3; then twice as long
 //! closed       with nothing outstanding and no room: a probe after max(RTO, 200 ms), then twice as long
@@ -201,7 +201,7 @@ impl Rack {
         Woken::Timeout
     }
 
-    /// What is outstanding is lost (Linux `tcp_enter_loss`).
+    /// Outstanding segments are lost (Linux `tcp_enter_loss`).
     fn enter_loss(&mut self, host: &mut Lent) {
         let begins = self.state < State::Recovery;
         let (una, high) = (self.out.una(), self.out.high());
@@ -234,7 +234,7 @@ impl Rack {
         self.forward = host.options.frto && (begins || self.retries > 0);
     }
 
-    /// Nothing is outstanding, and the receiver has no room for what there is.
+    /// Nothing is outstanding, and the receiver has no room for the next segment.
     pub(super) fn watch_window(&mut self, host: &Lent) {
         if self.timer.purpose == Purpose::None {
             self.set_timer(Purpose::Window, self.window_probe(host), host);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What leaves next: a segment whatever the window, then what is lost, then new data.
+//! The next segment to send: a segment regardless of the window, then lost ones, then new data.
 //!
 //! As Linux's `tcp_xmit_retransmit_queue`, `tcp_write_xmit` and `tcp_tso_should_defer` have it.
 //!
@@ -38,7 +38,7 @@ pub(super) enum Turn {
     None,
     /// New data, as far as the window goes.
     Fresh,
-    /// What is lost, then new data.
+    /// Lost segments, then new data.
     Lost,
     /// What is lost.
     OnlyLost,
@@ -79,7 +79,7 @@ impl Rack {
             if self.out.is_missing(seq) {
                 return Some(seq);
             }
-            // What pacing held back has arrived meanwhile.
+            // A segment held back by pacing has been acknowledged meanwhile.
             self.forced = None;
             self.probe = self.probe.take().filter(|_| !probe);
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Whether the window is what limits the sender, and what becomes of a window that is not used.
+//! Whether the window limits the sender, and the decay of an unused window.
 //!
 //! RFC 7661, RFC 2861; as Linux's `tcp_cwnd_validate`, `tcp_is_cwnd_limited` and `tcp_cwnd_restart` have it.
 //!

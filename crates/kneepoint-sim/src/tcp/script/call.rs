@@ -7,7 +7,7 @@ use super::cursor::Cursor;
 use crate::fault::Fault;
 use crate::suggest::did_you_mean;
 
-/// What a system call does to the host under test.
+/// The effect of a system call on the host under test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Does {
     /// Nothing that its sender would notice.

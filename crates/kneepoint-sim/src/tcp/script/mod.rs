@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Scripts of packetdrill that test a sender: what arrives, what it must send and when, and its state.
+//! Scripts of packetdrill that test a sender: arriving packets, the packets that it must send with their times, and its
+//! state.
 //!
 //! ```
 //! use kneepoint_sim::tcp::script;
@@ -99,7 +100,7 @@ pub fn parse(text: &str) -> Result<Script, Vec<Fault>> {
 }
 
 impl Script {
-    /// The options of the host that the script asks for: Linux's, with what its settings and its handshake change.
+    /// The options of the host that the script asks for: Linux's, with changes by its settings and its handshake.
     pub fn options(&self) -> Options {
         let agreed = self.plan.agreed;
         let options = self.plan.settings.options(agreed.sack, agreed.timestamps, agreed.ecn);

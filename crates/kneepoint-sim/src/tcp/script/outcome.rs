@@ -68,7 +68,7 @@ crate::keys! {
         pub rows: Vec<Row>,
     }
 
-    /// An event with what the host did.
+    /// An event with the host's reaction.
     #[derive(Clone, Debug, PartialEq)]
     pub struct Row {
         /// Its line, from 1.

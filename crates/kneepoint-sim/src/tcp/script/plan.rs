@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! From a script as it is written to one that can be run: who opens the connection, what its handshake agrees on, and bytes as
-//! segments.
+//! From a script as it is written to one that can be run: the opener of the connection, the result of its handshake,
+//! and bytes as segments.
 
 use std::ops::Range;
 

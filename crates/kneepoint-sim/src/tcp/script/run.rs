@@ -248,7 +248,7 @@ impl<'s> Runner<'s> {
         Box::new(Found { kind: Kind::Time, at: from, expected, seen, host })
     }
 
-    /// What the host sent from this packet on, with times.
+    /// The host's packets from this one on, with times.
     fn shown(&self, first: usize) -> Vec<String> {
         let sent = packets(&self.host.sent[first..], PACKETS);
         sent.into_iter().map(|(at, packet)| format!("{packet} at {:.6} s", at.as_secs_f64())).collect()

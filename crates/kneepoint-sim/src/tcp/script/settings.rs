@@ -35,7 +35,7 @@ impl Settings {
     }
 }
 
-/// A value, and what it does.
+/// A value and its effect.
 type Choice = (&'static str, fn(&mut Settings));
 
 /// What a setting does.
@@ -59,7 +59,7 @@ const TABLE: [(&str, Effect); 43] = [
     ("congestion_control", Controller),
     ("timestamps", Sets(|host, value| host.timestamps = value != 0)),
     ("sack", Sets(|host, value| host.sack = value != 0)),
-    // Linux 6 recovers by time whatever its first bit says; the others change how.
+    // Linux 6 recovers by time for either value of the first bit; the other bits change how.
     ("recovery", Only(&["0", "1"])),
     ("early_retrans", Sets(|host, value| host.options.probes = value >= 3)),
     ("reordering", Sets(|host, value| host.options.dupthresh = value.clamp(1, 1000) as u32)),

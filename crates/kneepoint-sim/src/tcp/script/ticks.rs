@@ -97,7 +97,7 @@ impl Ticks {
 mod tests {
     use super::*;
 
-    /// The expiry in milliseconds of what is set at `now` for so long.
+    /// The expiry in milliseconds of a timer set at `now` for this long.
     fn expiry(now: u64, span: u64) -> u64 {
         let ticks = Ticks { every: Span::from_millis(4), first: Time(2_000_000), number: 5 };
         let at = |millis: u64| Time(millis * 1_000_000);

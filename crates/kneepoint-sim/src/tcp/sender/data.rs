@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The data of a sender: without end, of a given size, or written while the sender runs.
 //!
-//! Writes fill whole segments. The last one is as short as the data ends; a later write fills it up unless it was sent
-//! already, so short segments may lie anywhere in what is outstanding. There is no delay for the sake of larger
+//! Writes fill whole segments. The last one ends with the data and may be short; a later write fills it up unless it
+//! was sent already, so short segments may be anywhere among the outstanding ones. There is no delay for the sake of
+//! larger
 //! packets (RFC 9293 §3.7.4, Nagle).
 
 use std::collections::VecDeque;

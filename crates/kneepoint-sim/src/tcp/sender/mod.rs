@@ -116,13 +116,13 @@ pub struct Sender {
     expired: Option<u32>,
     /// Packets in the network while a scoreboard guides recovery, counted anew at each acknowledgement.
     pipe: u32,
-    /// The next segment to send is `una`, whatever the window.
+    /// The next segment to send is `una`, regardless of the window.
     resend: bool,
     /// This recovery had its rescue retransmission (RFC 6675 §4, NextSeg rule 4).
     rescued: bool,
     /// This recovery saw a partial acknowledgement.
     partial: bool,
-    /// Segments known to have arrived, whatever was forgotten since.
+    /// Segments known to have arrived, including ones forgotten since.
     delivered: u32,
     /// Segments retransmitted.
     resent: u32,
@@ -216,7 +216,7 @@ impl Sender {
         self.control.window
     }
 
-    /// What its packets tell queues of it.
+    /// Information about it that its packets carry to queues.
     #[inline]
     pub fn hint(&self) -> Hint {
         Hint { window: self.options.hint.carries(self.control.window), rtt: self.rtt.smoothed() }

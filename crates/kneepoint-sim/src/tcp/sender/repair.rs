@@ -117,7 +117,7 @@ impl Sender {
         self.timer = now + self.rtt.timeout();
     }
 
-    /// RFC 6582 §3.2 step 3: the next hole, and a window deflated by what left the network.
+    /// RFC 6582 §3.2 step 3: the next hole, and a window deflated by the packets that left the network.
     pub(super) fn on_partial(&mut self, newly: u32) {
         if self.options.recovery == Recovery::NewReno {
             self.resend = true;
@@ -150,7 +150,7 @@ impl Sender {
     #[inline]
     pub(super) fn arrived(&mut self) -> u32 {
         let out_of_order = self.held_out_of_order();
-        // What a timeout made the sender forget, it may hear of a second time.
+        // Segments that the sender forgot at a timeout may be acknowledged a second time.
         let delivered = self.delivered.max(self.una + out_of_order);
         delivered - std::mem::replace(&mut self.delivered, delivered)
     }
@@ -176,14 +176,14 @@ impl Sender {
         }
     }
 
-    /// The window was reduced: what marks say of the packets outstanding is no news (RFC 3168 §6.1.2).
+    /// The window was reduced: marks on the outstanding packets are no new signal (RFC 3168 §6.1.2).
     pub(super) fn answer_echo(&mut self) {
         self.marked = self.high;
         self.cwr = self.options.ecn;
     }
 }
 
-/// What the header of a segment says of its sender's answer to marks.
+/// The fields in a segment's header with its sender's response to marks.
 pub(super) fn capability(options: &Options, marks: Marks) -> Flags {
     let capable = Flags::ECT.with_if(marks == Marks::Scalable, Flags::SCALABLE);
     Flags::default().with_if(options.ecn, capable)

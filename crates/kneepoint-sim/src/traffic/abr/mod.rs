@@ -55,7 +55,7 @@ crate::registry! {
 }
 
 impl Any {
-    /// [`Rule::rung`], for whichever rule this is.
+    /// [`Rule::rung`], forwarded to the rule.
     pub fn rung(&self, seen: &Seen) -> usize {
         each!(self, one => one.rung(seen))
     }

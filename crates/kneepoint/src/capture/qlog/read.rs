@@ -14,7 +14,7 @@ use crate::units::{Span, Time};
 /// A connection in a file, seen from the side that wrote the file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Traced {
-    /// Its title, or what else names it.
+    /// Its title, or another name.
     pub name: String,
     /// Its signals as a sender.
     pub transfer: Transfer,
@@ -116,7 +116,7 @@ struct Happened {
     data: Value,
 }
 
-/// What is gathered while events pass.
+/// Data gathered while events pass.
 #[derive(Default)]
 struct Course {
     transfer: Transfer,

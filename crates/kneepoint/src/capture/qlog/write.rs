@@ -132,7 +132,7 @@ impl<W: Write> Tracer<W> {
                 self.event(at, "quic:packet_lost", json!({ "header": header(lost) }))?;
             }
             Some(place) => self.outstanding.resize(place + 1, number),
-            // The repair of what arrived.
+            // The recovery of segments that had arrived.
             None => {}
         }
         self.event(at, "quic:packet_sent", json!({ "header": header(number), "raw": { "length": size } }))

@@ -51,11 +51,11 @@ pub(super) enum Record<'a> {
     Timeless,
 }
 
-/// What ends a file early.
+/// Reasons for a truncated file.
 pub(super) enum End {
-    /// It was cut off inside a record, as by a full disk; what is before is whole.
+    /// It was cut off inside a record, as by a full disk; the part before is whole.
     Cut(Malformed),
-    /// What follows cannot be what it should be.
+    /// The next record is invalid.
     Fault(Malformed),
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Packets that hold no TCP segment, or none that can be read: what they are, for messages.
+//! Packets without a readable TCP segment: their kinds, for messages.
 
 use std::fmt;
 

@@ -41,7 +41,7 @@ const HIDDEN: [(u16, &str); 4] = [
     (51820, "WireGuard, which encrypts"),
 ];
 
-/// What an IP packet of this protocol carries, if that is another packet.
+/// The packet inside an IP packet of this protocol, if any.
 pub(super) fn inner(protocol: u8, part: Part) -> Inner {
     match protocol {
         // IPv4 or IPv6 in IP.
@@ -133,7 +133,8 @@ fn gre(part: Part) -> Inner {
     }
 }
 
-/// The last bit of the header announces another of eight bytes; five bits of it name the protocol of what was mirrored.
+/// The last bit of the header announces another of eight bytes; five bits of it name the protocol of the mirrored
+/// packet.
 fn erspan_3(part: Part) -> Inner {
     let last = part.half(10)?;
     let rest = part.after(if last & 1 == 0 { 12 } else { 20 })?;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A baseline: the verdicts and the numbers of a gate as they were accepted, for each pace.
 //!
-//! Numbers are kept seed by seed, because a later run has the same seeds: what differs is then due to the subject and not to the
-//! random numbers.
+//! Numbers are kept seed by seed, because a later run has the same seeds: differences are then due to the subject and
+//! not to the random numbers.
 
 use std::collections::BTreeMap;
 

@@ -8,7 +8,8 @@
 //!         m = margin of the subject − margin of the other, seed by seed
 //! ```
 //!
-//! The first is a test of a difference: what did not change has no difference at all, since equal code makes equal bytes. The second
+//! The first is a test of a difference: an unchanged number has no difference at all, since equal code makes equal
+//! bytes. The second
 //! is a test of non-inferiority: it is the subject that has to show that it is not worse, so few seeds and much noise do not pass.
 
 use super::baseline::KeptClaim;
@@ -18,7 +19,7 @@ use crate::table::paired::{LEVEL, Paired, holm};
 use crate::table::{Estimate, Labels};
 
 crate::choice! {
-    /// What becomes of a claim in a gate.
+    /// The status of a claim in a gate.
     pub enum Status {
         /// It holds.
         Passed = "passed",
@@ -43,7 +44,7 @@ impl Status {
         matches!(self, Status::Failed | Status::Moved | Status::Worse)
     }
 
-    /// The status of what has several: the gravest.
+    /// The status of an item with several: the gravest.
     pub fn of(several: impl Iterator<Item = Status>) -> Status {
         let gravity = |status: &Status| match status {
             Status::Failed => 6,
@@ -180,7 +181,7 @@ pub(super) fn inferior(subject: &Judgement, other: &Judgement, margin: f64) -> O
     })
 }
 
-/// The status of a claim, from its verdict, its moves, what was accepted and what the other scheme does.
+/// The status of a claim, from its verdict, its moves, the acceptances and the other scheme.
 pub(super) fn status(
     judgement: &Judgement,
     moved: bool,

@@ -139,7 +139,7 @@ fn replace(experiment: &mut Experiment, threshold: &Threshold) {
     experiment.claims.insert(place.unwrap_or(experiment.claims.len()), claim);
 }
 
-/// What came of a gate.
+/// The outcome of a gate.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// The subject.
@@ -156,7 +156,7 @@ pub struct Outcome {
     pub cases: Vec<CaseOutcome>,
 }
 
-/// What came of a case.
+/// The outcome of a case.
 #[derive(Clone, Debug)]
 pub struct CaseOutcome {
     /// Its suite.
@@ -177,7 +177,7 @@ pub struct CaseOutcome {
     pub claims: Vec<ClaimOutcome>,
 }
 
-/// What came of a claim.
+/// The outcome of a claim.
 #[derive(Clone, Debug)]
 pub struct ClaimOutcome {
     /// The claim.

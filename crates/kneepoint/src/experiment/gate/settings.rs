@@ -8,7 +8,7 @@ use crate::scenario::reader::{Shape, settings};
 use crate::scenario::tree::Table;
 
 crate::settings! {
-    /// What a gate tests, and by what it judges.
+    /// The subject of a gate, and its criteria.
     pub struct Asked {
         /// The scheme under test, as `knee compare` takes it.
         subject: Words = Words::default();

@@ -6,7 +6,7 @@ use crate::suggest::did_you_mean;
 /// Suite, name of the file and text of every case.
 const CASES: &[(&str, &str, &str)] = include!(concat!(env!("OUT_DIR"), "/cases.rs"));
 
-/// What a suite is about, by its name.
+/// The subject of a suite, by its name.
 const ABOUT: &[(&str, &str)] = &[
     ("bbr-draft", "the test cases of draft-ietf-ccwg-bbr-06, for BBRv3"),
     ("coexist", "shares of a bottleneck with the senders that are there already"),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The document about two results: what a reader may quote first, then the numbers, then what differs in their scenarios.
+//! The document about two results: first a sentence to quote, then the numbers, then the differences of their
+//! scenarios.
 
 use super::super::document::{Block, Column, Document, Prose, Section, Shown, Standing, Table, TableLine};
 use super::{Change, Compared, Difference, Matched};
@@ -40,7 +41,7 @@ pub fn document(difference: &Difference) -> Document {
     Document { title, about: verdict(difference), sections }
 }
 
-/// A sentence to quote: whether anything differs, and what most.
+/// A sentence to quote: whether anything differs, and the largest difference.
 fn verdict(difference: &Difference) -> Prose {
     let Difference { cases, same, .. } = difference;
     if cases.is_empty() {
@@ -136,7 +137,7 @@ fn whole(case: &Matched, several: bool) -> Option<Section> {
         ];
         TableLine { about: title.clone(), ..TableLine::new(name(one) + &unit, cells) }
     };
-    // What is nothing on both sides says nothing.
+    // Metrics that are zero on both sides are left out.
     let told = |one: &&Compared| one.a.mean != 0.0 || one.b.mean != 0.0;
     let table = Table {
         corner: "metric".into(),
@@ -183,7 +184,7 @@ fn matrix(cases: &[Matched]) -> Option<Section> {
     })
 }
 
-/// The differences that are told apart, a line each, the largest in proportion first, and what a terminal does not show.
+/// The significant differences, a line each, the largest in proportion first, and the part that a terminal omits.
 fn ranked(cases: &[Matched]) -> Vec<Block> {
     let all = || cases.iter().flat_map(|case| case.metrics.iter().map(move |one| (case, one)));
     let mut apart: Vec<(&Matched, &Compared)> = all().filter(|(_, one)| one.apart).collect();
@@ -217,7 +218,7 @@ fn is_alike(one: &Compared, other: &Compared) -> bool {
     one.metric == other.metric && one.of == other.of
 }
 
-/// The meaning of what stands out, where something does.
+/// The meaning of the marked values, where there are any.
 fn marks(table: &Table) -> Option<Block> {
     let any = table.lines.iter().flat_map(|line| &line.cells).any(|cell| cell.standing == Standing::Best);
     any.then(|| Block::Pages {
@@ -226,7 +227,7 @@ fn marks(table: &Table) -> Option<Block> {
     })
 }
 
-/// What differs in the scenarios and beside them.
+/// The differences of the scenarios and of their circumstances.
 fn settings(changed: &[Change]) -> Option<Section> {
     let line = |change: &Change| {
         let value = |side: &Option<String>| {

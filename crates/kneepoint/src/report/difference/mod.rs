@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Two results side by side: cases matched by their factors, runs paired by their seeds, and what differs in their scenarios.
+//! Two results side by side: cases matched by their factors, runs paired by their seeds, and the differences of their
+//! scenarios.
 //!
 //! ```text
 //! d = b − a, seed by seed, over the seeds that both have       Student's interval of the mean of d
@@ -33,7 +34,7 @@ crate::keys! {
         pub b: Side,
         /// Whether both have the same cases and every run of them has the same numbers.
         pub same: bool,
-        /// What differs between the cases of the second result.
+        /// The factors of the second result.
         pub factors: Vec<Factor>,
         /// Fields of scenarios, files and versions that differ.
         pub changed: Vec<Change>,
@@ -212,7 +213,7 @@ fn same(a: &SchemeResult, b: &SchemeResult) -> bool {
         && pairs.iter().all(|(one, other)| one.rows == other.rows)
 }
 
-/// What a metric is a number of: the labels of its row.
+/// The subject of a metric: the labels of its row.
 type Place = (Labels, &'static Metric);
 
 /// The metrics that a case of each result has for some seed.
@@ -279,7 +280,7 @@ fn correct(cases: &mut [Matched]) {
     }
 }
 
-/// What a reader of the numbers should know.
+/// Remarks for a reader of the numbers.
 fn notes(cases: &[Matched]) -> Vec<String> {
     let lone = |count: usize| cases.iter().filter(|case| case.seeds.len() == count).count();
     let mut notes = Vec::new();

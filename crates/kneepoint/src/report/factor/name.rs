@@ -24,7 +24,7 @@ const WORDS: [(&str, &str, &str); 7] = [
 
 /// A path as its name is made of it.
 struct Path<'p> {
-    /// What has the field: a group, or a section.
+    /// The owner of the field: a group, or a section.
     owner: Option<&'p str>,
     word: &'p str,
 }

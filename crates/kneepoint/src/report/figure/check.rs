@@ -135,7 +135,7 @@ fn labelled(reference: &Reference, factors: &[Factor], parts: &Parts) -> Result<
     Err(Misfit { message, help: format!("write {}", ways.collect::<Vec<_>>().join(" or ")) })
 }
 
-/// What is wanted as an expression of metrics: it is one, or a metric's name for people.
+/// The requested text as an expression of metrics: it is one, or a metric's readable name.
 pub(super) fn quantity_text(wanted: &str) -> Result<String, Misfit> {
     let known = |reference: &&Reference| {
         Subject::ALL.iter().flat_map(|subject| subject.metrics()).any(|metric| metric.key == reference.metric)

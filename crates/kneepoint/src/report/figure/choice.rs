@@ -33,7 +33,7 @@ pub struct Misfit {
     pub help: String,
 }
 
-/// The figure that is wanted of a study with these factors; what is not said is chosen.
+/// The requested figure of a study with these factors; omitted settings are chosen automatically.
 pub fn settle(wish: &FigureSpec, factors: &[Factor]) -> Result<Chosen, Misfit> {
     let mut figure = resolved(wish, factors)?;
     distinct(&figure)?;
@@ -75,7 +75,7 @@ pub fn settle(wish: &FigureSpec, factors: &[Factor]) -> Result<Chosen, Misfit> {
     Ok(Chosen { figure, pages: free.into_iter().map(|factor| factor.key.clone()).collect() })
 }
 
-/// The figure of a scenario, changed by what the command line says of it. An axis that the line names is taken from its place in the
+/// The figure of a scenario, changed by options. An axis that the line names is taken from its place in the
 /// scenario.
 pub fn joined(scenario: &FigureSpec, line: &FigureSpec, factors: &[Factor]) -> Result<FigureSpec, Misfit> {
     let (mut figure, line) = (resolved(scenario, factors)?, resolved(line, factors)?);
@@ -126,7 +126,7 @@ fn resolved(wish: &FigureSpec, factors: &[Factor]) -> Result<FigureSpec, Misfit>
     })
 }
 
-/// Whether small multiples are not wanted, whatever varies.
+/// Whether small multiples are switched off.
 fn is_none(facet: &Names) -> bool {
     matches!(facet.0.as_slice(), [only] if only == NO_FACET)
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Figures of what varies: a panel for each metric, drawn along one axis, with a line for each label of a second, and small multiples
+//! Figures of the factors: a panel for each metric, drawn along one axis, with a line for each label of a second, and
+//! small multiples
 //! for a third and a fourth. Experiments, scenarios and comparisons are drawn alike.
 //!
 //! ```text
 //! Frame, FigureSpec ─view→ axes and labels ─panel→ Lines · Groups · Heat ─→ a chart of each metric, or facets of it
 //!   ▲        ▲
-//!   │        └ choice: what a study leaves unsaid follows from its factors
+//!   │        └ choice: omitted settings follow from the factors
 //!   └ numbers under labels
 //! ```
 

@@ -97,7 +97,7 @@ fn of_one(view: &View, numbers: &Numbers, quantities: &[Quantity]) -> Option<Pap
     (table.lines.len() > 1 && !quantities.is_empty()).then(|| numbers.paper(quantities, &over, table))
 }
 
-/// What the columns are, for the caption, and a table without lines.
+/// The meaning of the columns, for the caption, and a table without lines.
 fn heads(view: &View) -> (String, Table) {
     let figure = view.observed.figure;
     let name = |axis: &str| view.factor(axis).map_or(axis, |factor| factor.name.as_str()).to_string();

@@ -63,7 +63,7 @@ pub fn block(comparison: &Comparison, wish: &FigureSpec) -> Option<Block> {
     (!figures.is_empty()).then_some(Block::Figures(layout, figures))
 }
 
-/// The figure of an experiment, changed by what the command line says of it.
+/// The figure of an experiment, changed by options.
 pub fn of_experiment(experiment: &Experiment, line: &FigureSpec) -> Result<FigureSpec, Misfit> {
     let points = experiment.variants.iter().take(1).flat_map(|variant| &variant.points);
     let factors = Factors::of(&points.map(|point| point.labels.clone()).collect::<Vec<_>>()).factors;
@@ -121,7 +121,7 @@ fn telling(comparison: &Comparison) -> Vec<String> {
     let varying: Vec<&str> = defined.iter().filter(varies).copied().collect();
     let chosen = if varying.is_empty() { defined } else { varying };
     let chosen: Vec<String> = chosen.into_iter().map(String::from).collect();
-    // What the verdict is about comes first, where a figure can show it.
+    // The metric of the verdict comes first, where a figure can show it.
     let subject = subject(comparison).filter(|text| chosen.contains(text) || is_of_a_part(text));
     let others = chosen.iter().filter(|text| Some(*text) != subject.as_ref()).cloned();
     subject.iter().cloned().chain(others).take(MOST_METRICS).collect()

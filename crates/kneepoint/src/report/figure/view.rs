@@ -34,7 +34,7 @@ pub(super) struct Multiples<'v> {
 }
 
 impl Multiples<'_> {
-    /// What a panel is of: its column, and its row.
+    /// The place of a panel: its column, and its row.
     pub(super) fn told(&self, place: usize) -> Vec<String> {
         match self.beside.is_empty() {
             true => vec![self.above[place].clone()],
@@ -134,7 +134,7 @@ impl<'v> View<'v> {
         series.as_ref().map_or(String::new(), |label| self.told(axis, label))
     }
 
-    /// The place of a series among all of the study, whichever are shown.
+    /// The place of a series among all of the study, hidden ones included.
     pub(super) fn rank(&self, series: &Option<String>) -> Option<usize> {
         let Observed { figure, frame, factors, .. } = self.observed;
         let all = ascending(factors, figure.series(), frame.labels(figure.series()));

@@ -15,8 +15,8 @@ pub(in super::super) fn counts(comparison: &Comparison) -> Vec<Block> {
     told.into_iter().chain([key, Block::Figures(Layout::Halves, charts(comparison))]).collect()
 }
 
-/// Drops and marks at the bottleneck, and retransmissions, summed from the start of the run: a curve per scheme. What never
-/// happens has no figure.
+/// Drops and marks at the bottleneck, and retransmissions, summed from the start of the run: a curve per scheme. An
+/// event that never happens has no figure.
 fn charts(comparison: &Comparison) -> Vec<Figure> {
     // That of the bottleneck is the first column; groups are added up.
     let quantities = [

@@ -147,7 +147,7 @@ fn escaped(text: &str) -> String {
             '_' if !(before.is_alphanumeric() && rest.starts_with(char::is_alphanumeric)) => {
                 shown.push_str("\\_")
             }
-            // Readers make links of what looks like an address.
+            // Readers turn apparent addresses into links.
             ':' if rest.starts_with("//") => shown.push_str("\\:"),
             '.' if shown.to_ascii_lowercase().ends_with("www") => shown.push_str("\\."),
             '@' => shown.push_str("\\@"),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The document about a gate: a table of the suites, each claim with what became of it, and pictures of the cases that moved.
+//! The document about a gate: a table of the suites, each claim with its status, and pictures of the cases that moved.
 
 use super::super::document::{
     Block, Column, Document, Figure, Finding, Layout, Prose, Section, Table, TableLine,

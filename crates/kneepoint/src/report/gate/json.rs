@@ -10,7 +10,7 @@ use crate::keys::Shape;
 use crate::report::Manifest;
 
 crate::keys! {
-    /// What came of a gate.
+    /// The outcome of a gate.
     #[derive(Clone, Debug)]
     pub struct Told {
         /// The scheme under test.
@@ -63,7 +63,7 @@ crate::keys! {
         pub text: String,
         /// `passed`, `failed`, `moved`, `worse`, `known`, `not applicable` or `unjudged`.
         pub status: String,
-        /// `holds`, `fails` or `untestable`, whatever was accepted.
+        /// `holds`, `fails` or `untestable`, regardless of acceptances.
         pub verdict: String,
         /// Whether the confidence intervals confirm the verdict.
         pub certain: bool,
@@ -93,7 +93,7 @@ crate::keys! {
     }
 }
 
-/// What came of a gate, for machines.
+/// The outcome of a gate, for machines.
 pub fn told(outcome: &Outcome, manifest: &Manifest) -> Told {
     let counts = Status::ALL.iter().map(|status| (status.name().to_string(), outcome.count(*status)));
     Told {

@@ -64,7 +64,7 @@ fn closeness(report: &Report) -> Prose {
     }
 }
 
-/// Every claim with what becomes of it on either side.
+/// Every claim with its verdict on either side.
 fn of_claims(report: &Report) -> Vec<Block> {
     let (claims, named) = (&report.claims, report.side.as_str());
     let cell = |finding: &Finding| {
@@ -129,7 +129,7 @@ const PROCESSOR: &str = "Sending: user and kernel mode of the threads that write
                          host's kernel for the frames it is handed: TCP takes them in, congestion control hears of \
                          acknowledgements, and newly permitted segments are sent. Both per packet of data.";
 
-/// How many runs there were, and what became of them.
+/// The number of runs, and their fates.
 fn runs(side: &str, case: &Case) -> String {
     let (counted, predicted) = (case.measured.len(), case.predicted.len());
     let spoiled = case.repetitions.iter().filter(|one| one.machine.spoiled.is_some()).count();

@@ -7,7 +7,7 @@ use crate::report::document::{Block, Column, Section, Shown, Table, TableLine};
 use crate::study::markov::{Change, Outcome, Point};
 use crate::table::number::significant;
 
-/// A line for each change of the readings: what it changes, and how near it is to drawings and packets.
+/// A line for each change of the readings: its effect, and its distance from drawings and packets.
 pub(super) fn readings(outcome: &Outcome) -> Vec<Section> {
     let others = others(outcome);
     let all: Vec<Option<&Change>> =

@@ -13,7 +13,7 @@ pub(super) fn percent(fraction: f64) -> String {
     if fraction.is_finite() { signed(100.0 * fraction, 2) } else { NONE.into() }
 }
 
-/// What stands beside the analysis: its name and its numbers.
+/// The reference for the analysis: its name and its numbers.
 pub(super) type Other = (&'static str, fn(&Point) -> Option<Sampled>);
 pub(super) const OTHERS: [Other; 2] = [("drawn", |point| point.drawn), ("packets", |point| point.packets)];
 

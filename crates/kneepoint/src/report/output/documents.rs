@@ -16,8 +16,8 @@ pub(super) const FAULT: &[Part] = &[
     Key("file", "The file, `-` for standard input."),
     Key("line", "The line, from 1."),
     Key("column", "The column in characters, from 1."),
-    Key("message", "The fault: the value and what is allowed."),
-    Key("remedy", "What to do; null where the message says it."),
+    Key("message", "The fault: the value and the allowed range."),
+    Key("remedy", "The remedy; null where the message has it."),
 ];
 
 const EXTREME: &[Part] = &[
@@ -48,11 +48,11 @@ pub(super) const ALL: &[Output] = &[
             Key("title", "The title of the report."),
             Key(
                 "verdict",
-                "What is best, by how much, how sure that is, and what it costs: the first sentence of the report.",
+                "The best scheme, its lead, the confidence in it, and its cost: the first sentence of the report.",
             ),
             Key(
                 "factors[]",
-                "What differs between the schemes: `scheme` of `compare`, the axes of a sweep; none of a scenario without one.",
+                "The factors of the schemes: `scheme` of `compare`, the axes of a sweep; none of a scenario without one.",
             ),
             Of("factors[]", Factor::SHAPE),
             Key("schemes[]", "One for each scheme, or for each case of the sweep."),
@@ -74,7 +74,7 @@ pub(super) const ALL: &[Output] = &[
             Subjects("schemes[]"),
             Key("schemes[].runs[]", "One for each seed."),
             Of("schemes[].runs[]", RunResult::SHAPE),
-            Key("cautions[]", "What the runs cannot tell."),
+            Key("cautions[]", "The limits of the runs."),
             Of("cautions[]", Caution::SHAPE),
             Key("manifest", "Enough to repeat the runs."),
             Of("manifest", Manifest::SHAPE),
@@ -109,13 +109,13 @@ pub(super) const ALL: &[Output] = &[
             Key("packets", "The approximate number of packets that the new ones send."),
             Key(
                 "memory_bytes",
-                "The memory of `jobs` new runs side by side, with what is left of all for the report; on a cluster that of one.",
+                "The memory of `jobs` new parallel runs, with the results of all runs for the report; on a cluster, the memory of one run.",
             ),
             Key(
                 "memory_allowed_bytes",
-                "What they may take, as of `--memory` or of the machine; null on a cluster, and where it is unknown.",
+                "Their limit, from `--memory` or the machine; null on a cluster, and where it is unknown.",
             ),
-            Key("memory[]", "What takes the memory of the run that takes most, the greatest part first."),
+            Key("memory[]", "The uses of memory by the largest run, the greatest part first."),
             Of("memory[]", Term::SHAPE),
             Key("memory[].bytes", "Bytes in all."),
             Key("shard", "The shard, as `1/2`; null without `--shard`."),
@@ -153,7 +153,7 @@ pub(super) const ALL: &[Output] = &[
             Key("mix", "Which part of the flows is the row's."),
             Key("enough", "Which part of a fair share is enough."),
             Key("rule", "How verdicts are reached."),
-            Key("control", "What controllers do beside themselves."),
+            Key("control", "Controllers against themselves."),
             Key("verdicts[]", "One for each controller."),
             Key("verdicts[].controller", "The controller."),
             Key("verdicts[].verdict", "The verdict."),
@@ -195,7 +195,7 @@ pub(super) const ALL: &[Output] = &[
                 "Half the width of the 95 % confidence interval of `ours`, in the same form.",
             ),
             Key("claims[].intervals.<name>", "Half the width."),
-            Key("claims[].published", "What was published, as the experiment writes it."),
+            Key("claims[].published", "The published number, as the experiment writes it."),
             Key("claims[].tolerance", "The tolerance of the check, as the experiment writes it."),
             Key("claims[].reason", "Why it fails, where that is said."),
             Key(
@@ -357,7 +357,7 @@ pub(super) const ALL: &[Output] = &[
                 "The exit status: 1 for an error while reading, writing or running, 2 for invalid arguments or an invalid scenario, 130 after Ctrl-C.",
             ),
             Key("message", "The error."),
-            Key("remedy", "What to do; null where the message says it."),
+            Key("remedy", "The remedy; null where the message has it."),
             Key("faults[]", "Every fault of a scenario, an experiment or a trace; empty for other errors."),
             In("faults[]", FAULT),
         ],

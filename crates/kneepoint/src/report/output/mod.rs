@@ -21,9 +21,9 @@ pub use tables::{COEXISTENCE, DIFFERENCES, ESTIMATES, RECORDS, SERIES, TABLES};
 pub struct Output {
     /// Its title.
     pub name: &'static str,
-    /// What prints it, and the files that have it.
+    /// The verb that prints it, and the files that have it.
     pub from: &'static [&'static str],
-    /// What it says, where that needs a sentence.
+    /// Its content, where that needs a sentence.
     pub about: &'static str,
     /// Its keys.
     pub parts: &'static [Part],
@@ -152,7 +152,7 @@ fn axis(name: &str) -> &'static str {
     AXES.iter().find(|(axis, _)| *axis == name).map_or("", |(_, about)| about)
 }
 
-/// What a mean over runs and its precision are.
+/// The definition of a mean over runs and its precision.
 const HALF_WIDTH: &str = "half the width of its 95 % confidence interval over the runs; null with one run, or where all are the same";
 
 fn joined(object: &str, key: &str) -> String {

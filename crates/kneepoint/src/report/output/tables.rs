@@ -16,9 +16,9 @@ pub(super) const CELLS: &[Part] = &[
     Key("runs", "The number of runs."),
     Key("fair_share", "The row's part of the flows."),
     Key("share", "The row's part of the bytes that the link served."),
-    Key("share_of_fair", "What the row takes, over its fair share."),
+    Key("share_of_fair", "The row's goodput over its fair share."),
     Key("share_of_fair_half_width", "Half the width of its 95 % confidence interval."),
-    Key("left_of_fair", "What it leaves to the column, over the column's fair share."),
+    Key("left_of_fair", "The column's goodput over its fair share."),
     Key("left_of_fair_half_width", "Half the width of its 95 % confidence interval."),
     Key("drop_ratio_row", "Packets of the row that the queue dropped, as a fraction of those that arrived."),
     Key("drop_ratio_row_half_width", "Half the width of its 95 % confidence interval."),
@@ -37,7 +37,7 @@ pub(super) const CELLS: &[Part] = &[
     Key("queue_mean_normalized", "The mean queue, as a fraction of the buffer."),
 ];
 
-/// What a kernel's controller reports.
+/// The reports of a kernel's controller.
 pub(super) const REPORTED: &[Part] = &[
     Key("time_s", "The time of the report."),
     Key("controller", "The congestion control."),
@@ -64,7 +64,7 @@ const SEED: Part = Key("seed", "The seed of the run.");
 /// Behind all others, since it stands for columns of any name.
 const FACTORS: Part = Key(
     "<factor>",
-    "A column for each factor, before all others: `scheme` of `compare`, and what was varied, with its unit, as `rtt_ms` or `buffer_bdp`. Numbers where all its levels are.",
+    "A column for each factor, before all others: `scheme` of `compare`, and the factors, each with its unit, as `rtt_ms` or `buffer_bdp`. Numbers where all its levels are.",
 );
 
 /// A sampled series.
@@ -270,7 +270,7 @@ pub const TABLES: &[Output] = &[
         parts: &[
             Key("real_per_s", "The growth of a small deviation; empty without an equilibrium."),
             Key("imaginary_rad_s", "Its frequency."),
-            Key("behaviour", "What becomes of a small deviation."),
+            Key("behaviour", "The course of a small deviation."),
             Key(
                 "theorem_ratio",
                 "The left side of the published condition over the right one, which holds up to 1.",

@@ -22,7 +22,7 @@ pub fn tables(outcome: &Reproduction) -> Vec<Block> {
     with_observed(outcome, figure::tables).unwrap_or_default()
 }
 
-/// What the figure of an experiment is drawn from, if it has one.
+/// The input of an experiment's figure, if it has one.
 fn with_observed<T>(outcome: &Reproduction, draw: impl FnOnce(&Observed) -> T) -> Option<T> {
     let figure = outcome.experiment.figure.as_ref()?;
     let published: Vec<(Reference, f64)> = outcome.experiment.claims.iter().flat_map(published).collect();

@@ -82,7 +82,7 @@ fn distance(margin: &Estimate) -> String {
     }
 }
 
-/// A margin as a fraction of what is compared, so that comparisons of different things can be ordered.
+/// A margin relative to the compared values, so that comparisons of different quantities can be ordered.
 fn relative(comparison: &CheckResult) -> f64 {
     comparison.margin.mean / comparison.left.abs().max(comparison.right.abs()).max(1e-12)
 }

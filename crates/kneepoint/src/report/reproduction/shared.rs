@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The readings that the experiments of a publication share, and what becomes of its claims under their alternatives, alone
+//! The readings that a publication's experiments share, and the verdicts on its claims under their alternatives, alone
 //! and together.
 
 use super::super::document::{Block, Column, Prose, Section, Table, TableLine};
@@ -104,7 +104,7 @@ fn place(outcome: &Reproduction, choice: &Choice) -> Option<usize> {
         choice.iter().filter(|(id, _)| known(id)).map(|(id, name)| (id.clone(), name.clone())).collect();
     let is_own = |variant: &Variant| variant.choice == own && (variant.name.is_none() == own.is_empty());
     let place = variants.iter().position(is_own)?;
-    // What nothing can be run for is the same under all.
+    // Claims without runs are the same under all.
     let run = variants[place].points.is_empty() || !outcome.frames[place].seeds().is_empty();
     run.then_some(place)
 }

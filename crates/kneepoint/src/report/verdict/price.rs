@@ -8,7 +8,7 @@ use super::{LEAST, joined};
 use crate::metric::Better;
 use crate::table::paired::LEVEL;
 
-/// What the best costs in another quantity.
+/// The cost of the best in another quantity.
 pub(super) enum Cost {
     /// It is worse.
     Paid(Paid),

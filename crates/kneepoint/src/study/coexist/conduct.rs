@@ -5,7 +5,7 @@ use super::coexistence::{Coexistence, Encounter, Square};
 use crate::table::{Estimate, number};
 
 crate::choice! {
-    /// What a controller does beside others.
+    /// A controller against others.
     pub enum Conduct {
         /// It takes enough of its fair share everywhere, and leaves enough of theirs.
         Coexists = "coexists",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Schemes side by side on one bottleneck: what `knee compare` asks.
+//! Schemes compared on one bottleneck: the question of `knee compare`.
 
 use super::title::title;
 use super::{Dumbbell, Party, Sessions};
@@ -20,7 +20,7 @@ pub const FLOWS: &str = "flows.forward.count";
 /// The schemes, and the bottleneck that each has for itself.
 #[derive(Clone, Debug)]
 pub struct Question<'q> {
-    /// What the title says besides rate, round trip, flows and buffer; with commas between, or nothing.
+    /// Additions to rate, round trip, flows and buffer in the title; with commas between, or nothing.
     pub also: String,
     /// The names of schemes in reports, and the schemes.
     pub schemes: Vec<(String, Scheme)>,
@@ -64,12 +64,12 @@ pub struct Question<'q> {
     pub set: Vec<String>,
 }
 
-/// What is to be run.
+/// The runs to be made.
 #[derive(Clone, Debug, Default)]
 pub struct Asked {
-    /// What all runs have in common: the name of every scenario.
+    /// The common settings of all runs: the name of every scenario.
     pub title: String,
-    /// What tells each row from the others, the scheme first: fields and values. And its spec.
+    /// The labels that distinguish rows, the scheme first: fields and values. And its spec.
     pub rows: Vec<(Settings, Valid)>,
     /// Names and texts of the scenarios.
     pub scenarios: Vec<(String, String)>,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The title of runs on one bottleneck: what all of them have in common, as it was run.
+//! The title of runs on one bottleneck: their common settings, as run.
 //!
 //! ```text
 //! 20 Mbit/s, 60 ms RTT, 2 flows, 1 BDP of buffer

@@ -39,7 +39,7 @@ impl Gene {
         matches!(self, Gene::Rate | Gene::Delay | Gene::Lasting)
     }
 
-    /// Whether zero is the absence of what it counts.
+    /// Whether zero means absence.
     pub fn optional(self) -> bool {
         !self.stepwise() && !matches!(self, Gene::Buffer | Gene::BurstStart | Gene::BurstLasting)
     }

@@ -253,7 +253,7 @@ impl Profile {
         libm::round(libm::exp(rng.between(low, high))) as u32
     }
 
-    /// Brings every number, and what they come to together, within the bounds.
+    /// Brings every number, and their combination, within the bounds.
     pub fn repair(&self, genome: &mut Genome) {
         genome.steps.truncate(self.steps as usize);
         for (gene, number) in genome.numbers() {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Search: rounds of candidates, at random at first, then children of the archive's networks.
 //!
-//! Candidate number *n* is drawn from the stream `hunt`, *n*, and from what the archive is when its round begins: the outcome depends
-//! on the seed, and on no thread.
+//! Candidate number *n* is drawn from the stream `hunt`, *n*, and from the state of the archive when its round begins:
+//! the outcome depends on the seed, not on threads.
 
 use super::archive::{Archive, Elite};
 use super::genome::{Genome, Step};

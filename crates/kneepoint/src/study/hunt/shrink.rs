@@ -16,7 +16,7 @@ const KEPT: f64 = 0.8;
 /// Passes over a network; most need three.
 const PASSES: usize = 8;
 
-/// What is left of a network.
+/// The reduced network.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shrunk {
     /// The network.
@@ -27,7 +27,7 @@ pub struct Shrunk {
     pub tried: u64,
 }
 
-/// A try: what is left of a network, or nothing where there is nothing to leave out.
+/// A try: a reduced network, or nothing where nothing can be removed.
 type Move = fn(&Genome, usize, &Profile) -> Option<Genome>;
 
 /// The moves, the boldest first. Each is tried at every place from 0.

@@ -60,7 +60,7 @@ fn times_that_go_back_by_less_than_a_step_are_counted() {
         assert_eq!((capture.setbacks(), capture.clock_steps()), (back, &[][..]));
         assert!(back >= least, "{back}");
     }
-    // What is told with its place is not counted again.
+    // Faults reported with their place are not counted again.
     assert_eq!(read(&pcap(&set(&plain, 301, -200), RAW, true, false)).setbacks(), 0);
 }
 
@@ -76,7 +76,7 @@ fn without_timestamps_the_data_shows_that_a_clock_was_set() {
         let capture = read(&pcap(&set(&plain, number, by), RAW, false, false));
         let [step] = capture.clock_steps() else { panic!("{by}: {:?}", capture.clock_steps()) };
         assert_eq!((step.packet, step.back, step.mended), (number as u64, by < 0, true));
-        // What passed between the two packets around the step is unknown.
+        // The time between the two packets around the step is unknown.
         agree(&only(&capture), &base, Span::from_millis(40));
     }
     // An idle connection waits for nothing.

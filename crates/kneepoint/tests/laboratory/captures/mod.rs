@@ -52,7 +52,7 @@ fn numbers(transfer: &Transfer) -> (u64, usize, u64, u64, u64, u32) {
     (*packets, losses.len(), *needless, *holes, *bytes, *mss)
 }
 
-/// Round-trip times with what they acknowledge.
+/// Round-trip times with their acknowledged data.
 fn round_trips(transfer: &Transfer) -> Vec<(Span, u32)> {
     transfer.samples.iter().map(|sample| (sample.rtt, sample.acked)).collect()
 }

@@ -9,7 +9,7 @@ use kneepoint::spec::Valid;
 use kneepoint::trace::{Event, LinkId, Observer};
 use kneepoint::units::{Bytes, Rate, Span, Time};
 
-/// What happened at one link, each list in the order in which it was told.
+/// Events at one link, each list in the order of reports.
 #[derive(Clone, Debug, Default)]
 pub struct LinkBook {
     pub arrivals: Vec<(Time, Packet, Fate)>,

@@ -12,7 +12,7 @@ pub struct Validator {
     patterns: BTreeMap<String, Regex>,
 }
 
-/// The place in the document, and what it breaks.
+/// The place in the document, and the broken rule.
 pub type Refusal = (String, String);
 
 impl Validator {
@@ -72,7 +72,7 @@ impl Validator {
         }
     }
 
-    /// What a keyword asks of the value in other words, or of the values in it.
+    /// The schemas that a keyword applies to the value, or to the values in it.
     fn below<'v>(
         &'v self,
         rules: &'v Value,

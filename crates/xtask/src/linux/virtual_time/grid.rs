@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The grids of `validation/uml`: a scenario with a sweep, and what the kernel made of each case (`knee live --on uml`).
+//! The grids of `validation/uml`: a scenario with a sweep, and the kernel's result for each case (`knee live --on
+//! uml`).
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

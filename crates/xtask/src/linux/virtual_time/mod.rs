@@ -38,7 +38,7 @@ fn counts_alike(a: f64, b: f64) -> bool {
     a.max(b) <= 1.5 * a.min(b) || (a - b).abs() <= 5.0
 }
 
-/// The figures, with the limits of what is called agreement.
+/// The figures, with the limits of agreement.
 const COMPARED: [Compared; 6] = [
     Compared {
         key: "use",

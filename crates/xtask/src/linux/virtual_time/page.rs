@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! docs/linux-queues.md: every cell beside the kernel in virtual time, and what explains the differences.
+//! docs/linux-queues.md: every cell compared with the kernel in virtual time, and the explanations of differences.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -56,7 +56,7 @@ pub fn given(file: &Path, out: &Path) -> Result<(PathBuf, Vec<u8>, Contents), Fa
     }
     check(true, false)?;
     let packed = out.join("film.ts");
-    // What is in it is a stranger's: its reader has the rights of the caller and no way to write but its output.
+    // Its contents are untrusted: its reader has the rights of the caller and can write only its output.
     files::write(&packed, ffmpeg(packing(file), Rights::of_caller())?)?;
     read(packed)
 }
@@ -111,7 +111,7 @@ fn words(line: &str) -> Vec<OsString> {
     line.split_whitespace().map(OsString::from).collect()
 }
 
-/// A path as FFmpeg takes it for a file, whatever is in its name: a dash at its beginning, a space, or what stands before an address.
+/// A path that FFmpeg always takes for a file, even with a dash at its beginning, a space, or the scheme of an address.
 fn as_file(path: &Path) -> OsString {
     let mut name = OsString::from("file:");
     name.push(path);
@@ -126,7 +126,7 @@ fn packing(file: &Path) -> Vec<OsString> {
     all
 }
 
-/// Runs FFmpeg with these arguments and rights: what it writes to standard output.
+/// Runs FFmpeg with these arguments and rights; returns its standard output.
 fn ffmpeg(arguments: Vec<OsString>, rights: Rights) -> Result<Vec<u8>, Failure> {
     let mut command = Command::new("ffmpeg");
     command.args(["-nostdin", "-v", "error", "-y"]).args(arguments);

@@ -107,7 +107,7 @@ fn a_segment_is_lost_once_however_retransmissions_cut_it_or_join_it() {
     assert_eq!(out.send(&sized(91, 1, 60)), rest());
     let joined = Sent { segments: 2, lost: vec![Time(11), Time(12)], ..Sent::default() };
     assert_eq!(out.send(&sized(92, 101, 200)), resized(joined));
-    // What had arrived, in two parts.
+    // The data that had arrived, in two parts.
     out.hear(&ack(120, 301, (0, 0), 1));
     assert_eq!(out.send(&sized(130, 1, 60)), needless());
     assert_eq!(out.send(&sized(131, 61, 40)), rest());

@@ -9,7 +9,7 @@ use crate::units::Span;
 /// Segments of one direction and of the other.
 type Two = (Vec<Segment>, Vec<Segment>);
 
-/// What packets say that could take long to read, by its name and for so many of them.
+/// Packets that could take long to read, by their name and their number.
 type Story = (&'static str, fn(u32) -> Two);
 
 fn data(place: u32, seq: u32, payload: u32) -> Segment {

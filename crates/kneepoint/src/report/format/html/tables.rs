@@ -9,7 +9,7 @@ use super::anchor;
 use crate::chart::{Data, Escaped};
 use crate::table::number::{self, Spread};
 
-/// Opens the box of a table; its label is what a screen reader says of it.
+/// Opens the box of a table; its label is for screen readers.
 pub(super) fn open(page: &mut String, label: &str) -> fmt::Result {
     write!(page, "<div class=\"scroll\" role=\"group\" tabindex=\"0\" aria-label=\"{}\">", Escaped(label))
 }
@@ -122,7 +122,7 @@ fn tip(about: &str) -> String {
     if about.is_empty() { String::new() } else { format!(" title=\"{}\"", Escaped(about)) }
 }
 
-/// What tooltips say, for those who have no pointer.
+/// The text of tooltips, for readers without a pointer.
 fn terms(page: &mut String, table: &Table) -> fmt::Result {
     let columns = table.columns.iter().map(|column| (&column.title, &column.about));
     let lines = table.lines.iter().map(|line| (&line.name, &line.about));

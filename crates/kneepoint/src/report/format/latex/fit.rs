@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How wide a table is, in characters, and what of a paper has room for it.
+//! The width of a table in characters, and the part of a page that has room for it.
 
 use super::super::super::document::{Shown, Table};
 use super::cells;
