@@ -8,7 +8,8 @@
  * A host writes the option if its own controller heeds rates, from the end of the handshake on, or once its peer wrote one. Other
  * connections of the cgroup keep their packets as they are. The controller is looked at when the connection is established.
  *
- * The twelve bytes stand beside timestamps and one SACK block. The stack serves blocks first: an acknowledgement with more of them has
+ * The twelve bytes fit next to timestamps and one SACK block. The stack serves blocks first: an acknowledgement with
+ * more of them has
  * no echo.
  */
 #include "lib/advice.h"

@@ -40,7 +40,7 @@ unpack() {
     for package in "$tools"/packages/*.deb; do
         dpkg-deb -x "$package" "$tools/root" || return 1
     done
-    # Cargo runs the compiler that RUSTC names: Debian's with its libraries beside it.
+    # Cargo runs the compiler that RUSTC names: Debian's with its libraries next to it.
     root=$PWD/$tools/root/usr
     {
         echo '#!/bin/sh'

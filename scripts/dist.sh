@@ -10,8 +10,8 @@
 #    every observer.
 # 3. They are built again, laid out for the branches that were taken, stripped and without the paths of this machine.
 #
-# dist/bench is the benchmark, which `make bench` puts beside the ordinary build. Its training takes a second beside the minutes of
-# `knee`'s, so its counts weigh more: all counts together decide which code is hot.
+# dist/bench is the benchmark, which `make bench` compares with the ordinary build. Its training takes a second compared
+# with the minutes of `knee`'s, so its counts weigh more: all counts together decide which code is hot.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . scripts/reproducible.sh

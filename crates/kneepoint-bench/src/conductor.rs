@@ -237,7 +237,7 @@ fn round<S: Study>(
         return if kept < planned {
             Err(Failure::Left(left))
         } else {
-            // Read back once more, since what is read back is written beside the report.
+            // Read back once more, because a copy is written next to the report.
             round(session, study, &sweep.whole(), aside, ends, Records::default())
         };
     }

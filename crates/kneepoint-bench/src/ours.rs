@@ -49,7 +49,7 @@ pub fn report() -> Drawn {
     beside_of("", OsStr::new(""))
 }
 
-/// A report, beside the directory of this name.
+/// A report, next to the directory of this name.
 pub fn beside(directory: &OsStr) -> Drawn {
     beside_of(".", directory)
 }

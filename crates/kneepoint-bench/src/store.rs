@@ -238,7 +238,7 @@ enum Aside {
     Failed(io::Error),
 }
 
-/// Renames a damaged file to a free name beside it.
+/// Renames a damaged file to a free name in its folder.
 fn set_aside(path: &Path, damaged: &Metadata) -> Aside {
     for number in 1..=SET_ASIDE {
         let ending = if number == 1 { String::new() } else { number.to_string() };

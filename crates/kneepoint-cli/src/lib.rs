@@ -27,7 +27,7 @@
 //! | [`captures`] | packets of a link as pcapng, flows as qlog |
 //! | [`figure`] | options of the figure over what varies |
 //! | [`comparison`] | the files of a comparison: cases × seeds reported in a directory |
-//! | [`workload`] | the short transfers beside long ones |
+//! | [`workload`] | the short transfers next to long ones |
 //! | [`verbs`] | the command line: one file per verb |
 //! | [`arguments`] | arguments that were refused, or are needed before they are parsed |
 

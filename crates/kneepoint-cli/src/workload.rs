@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The short transfers that `knee compare` puts beside long ones.
+//! The short transfers that `knee compare` adds to long ones.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ pub struct Workload {
     /// The traffic, and with it the default schemes and bottleneck
     #[arg(long, value_enum, default_value_t = Kind::Bulk, ignore_case = true)]
     workload: Kind,
-    /// Web sessions beside the long transfers [with --workload web: 100]
+    /// Web sessions next to the long transfers [with --workload web: 100]
     #[arg(
         long,
         default_value_t = 0,
@@ -153,7 +153,7 @@ impl Workload {
     }
 }
 
-/// The name of a file beside the scenario that names it.
+/// The name of a file next to the scenario that names it.
 fn name(file: &Path) -> String {
     file.file_name().map_or_else(|| file.display().to_string(), |name| name.to_string_lossy().into_owned())
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The overhead of a sweep on Ray beside the thread conductor.
+"""The overhead of a sweep on Ray compared with the thread conductor.
 
     python sweep.py                          2000 runs of about a second each, with threads and with two and four worker processes
     python sweep.py --runs 200 --rounds 2    a shorter measurement

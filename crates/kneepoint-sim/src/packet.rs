@@ -70,7 +70,7 @@ impl Flags {
     pub const RETRANSMITTED: Flags = Flags(1 << 6);
     /// A datagram of a source that expects no acknowledgement.
     pub const DATAGRAM: Flags = Flags(1 << 7);
-    /// Beside ECT: the sender answers marks in proportion (RFC 9331 ECT(1)).
+    /// In addition to ECT: the sender answers marks in proportion (RFC 9331 ECT(1)).
     pub const SCALABLE: Flags = Flags(1 << 8);
     /// Data carries an explicit rate; an acknowledgement echoes one in the place of its third block.
     pub const RATE: Flags = Flags(1 << 9);

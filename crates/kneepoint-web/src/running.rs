@@ -15,7 +15,7 @@ use crate::question::{Problem, Question};
 type Going<'p> = Option<Simulation<'p, (Watch, Film)>>;
 
 self_cell!(
-    /// A run beside the scenario that it borrows.
+    /// A run with the scenario that it borrows.
     struct Held {
         owner: Packets,
         #[not_covariant]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Explanations of differences, found by experiment and kept beside the results of the other program.
+//! Explanations of differences, found by experiment and kept next to the results of the other program.
 
 use std::collections::BTreeSet;
 

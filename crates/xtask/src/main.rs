@@ -2,8 +2,8 @@
 //! Developers' tools of Kneepoint: validation against ns-2, benchmarks, generated documentation.
 //!
 //! ```text
-//! cargo run --release -p xtask -- validate     compare with ns-2's results
-//! cargo run --release -p xtask -- linux        compare the Linux host with this machine's kernel
+//! cargo run --release -p xtask -- validate     compare with ns-2's results cargo run --release -p xtask -- linux
+//!  compare the Linux host with this machine's kernel
 //! cargo run -p xtask -- fuzz-host              the sender beside this machine's kernel, script by script
 //! cargo run -p xtask -- live                   live experiments as they were measured on one machine
 //! cargo run --profile dist -p xtask -- bench   cost per packet, beside ns-2's
@@ -50,7 +50,7 @@ enum Task {
     FuzzHost(fuzz_host::Arguments),
     /// Keep reports of live experiments and write their page.
     Live(live::Arguments),
-    /// Measure the cost per packet, beside ns-2's.
+    /// Measure the cost per packet, compared with ns-2's.
     Bench(bench::Arguments),
     /// Compare instruction counts with the committed record.
     Ratchet(bench::ratchet::Arguments),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Compound TCP: Reno's window and beside it a second one that grows fast until a queue shows.
+//! Compound TCP: Reno's window, and a second one that grows fast until a queue shows.
 //!
 //! K. Tan, J. Song, Q. Zhang, M. Sridharan, "A Compound TCP Approach for High-Speed and Long Distance Networks", INFOCOM 2006, §III; draft-sridharan-tcpm-ctcp.
 //!

@@ -45,7 +45,7 @@ use super::{Ack, Control, Controller, Loss, Sizes, Start, Timeout};
 use crate::rng::Rng;
 
 crate::settings! {
-    /// PERT's parameters, beside those of its response.
+    /// PERT's parameters, without its response's.
     pub struct Params<R: Response> {
         ..response: R::Params;
         ..early: early::Params;

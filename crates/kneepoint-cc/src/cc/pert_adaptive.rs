@@ -48,7 +48,7 @@
 //!
 //! Beyond the thesis, and off by default:
 //! * `probe`: when TCP has left, PERTs keep the queue full for one another. So they stand still together now and then and see whether others fill it:
-//!   [`probe`]. Every 10 s ends it within half a minute, and costs some of the share beside flows that do fill it.
+//!   [`probe`]. Every 10 s ends it within half a minute, and costs some of the share against flows that do fill it.
 //! * `forget`: qm is that of late. It helps neither there, where the queue stays full, nor where all flows are PERT,
 //! which then compete with the remembered state.
 //! * `friendly`: a router that drops early keeps q below t1, and PERT takes the link for an empty one. Reno's window is √(3/2 · packets between two

@@ -25,7 +25,7 @@ crate::settings! {
         target: f64 = 20.0, 0.0..=1000000000.0;
         /// The gain of the price, per unit.
         gamma: f64 = 0.001, 0.0..=100000.0;
-        /// The weight of the distance from the target beside the change.
+        /// The weight of the distance from the target relative to the change.
         alpha: f64 = 0.1, 0.0..=10.0;
         /// The base of the probability as a function of the price.
         phi: f64 = 1.001, 1.0..=10.0;

@@ -4,7 +4,7 @@
 //! [`settings!`] declares a struct whose every field has a type, a default, an allowed range and a sentence.
 //! The scenario reader, `knee explain`, the JSON Schema and the docs table all read the same list, so a
 //! parameter that exists is documented and one that is documented is checked.
-//! A struct may include others, whose fields then stand beside its own as if they were its own.
+//! A struct may include others, whose fields then appear as its own.
 //! [`choice!`] declares an enum whose variants have names on the outside, [`registry!`] a family of algorithms; [`names`] says how
 //! a name may be written.
 
@@ -269,7 +269,7 @@ pub fn describe_range<T: Setting>(range: Option<RangeInclusive<T>>) -> Option<St
 /// }
 ///
 /// kneepoint_cc::settings! {
-///     /// A toy with a string: `length` is set beside `decrease` and `early`.
+///     /// A toy with a string: `length` is set along with `decrease` and `early`.
 ///     pub struct Kite {
 ///         ..toy: Toy;
 ///         /// The string's length in metres.
@@ -286,7 +286,7 @@ macro_rules! settings {
         $(#[doc = $about])*
         #[derive(Clone, Debug, PartialEq)]
         pub struct $name $(<$generic: $bound>)? {
-            $( #[doc = "Parameters that stand beside its own."] pub $part: $included, )*
+            $( #[doc = "Parameters that appear along with its own."] pub $part: $included, )*
             $( $(#[doc = $doc])* pub $field: $type, )*
         }
 

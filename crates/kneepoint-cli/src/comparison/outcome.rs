@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The results of a case, and its fluid model beside them.
+//! The results of a case with its fluid model.
 
 use kneepoint::fluid::{Misfit, Theory};
 use kneepoint::report::{Beside, RunResult, SchemeResult};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A directory with a report. It is written beside the one before it and takes its place when it is whole, so that whenever a process
+//! A directory with a report. It is written next to the one before it and replaces it when it is whole, so that
+//! whenever a process
 //! is killed the directory has the files of one study.
 //!
 //! ```text DIR/.kneepoint the mark: our files, and the lock
@@ -184,7 +185,7 @@ impl Folder {
             new.remove(self);
             return Ok(false);
         }
-        // It has gone with the exchange; the earlier report is beside now.
+        // It was moved by the exchange; the earlier report is next to it now.
         let _ = self.staging.take().map(TempDir::keep);
         let old = self.mark.replace(new);
         retire(session, &beside.keep(), ours, &self.real);
@@ -237,7 +238,8 @@ fn check(shown: &Path, real: &Path, mark: &Mark) -> Result<(), Failure> {
         let message = format!("`{}` is not the file that knee wrote there", shown.join(path).display());
         return Err(Failure::run(message, "remove it, or name another directory with --out"));
     }
-    // Kept runs and other reports may be in a directory, but files beside a mark without names are an earlier version's, or a stranger's.
+    // Kept runs and other reports may be in a directory, but files next to a mark without names are an earlier
+    // version's, or of other origin.
     let is_file = |path: &PathBuf| real.join(path).symlink_metadata().is_ok_and(|there| !there.is_dir());
     match found.foreign.iter().find(|path| mark.files.is_empty() && is_file(path)) {
         Some(path) => {

@@ -159,7 +159,7 @@ impl PathOptions {
         Ok(given)
     }
 
-    /// Refuses a capacity beside the handovers of a preset, whose outages are one, too.
+    /// Refuses a capacity together with the handovers of a preset, whose outages are a capacity, too.
     fn outages_leave_room(&self, given: &[Given]) -> Result<(), Failure> {
         let Some((name, handover)) =
             self.path.as_deref().zip(self.preset().and_then(|one| one.get("handover")))

@@ -86,7 +86,8 @@ impl ChartOptions {
 }
 
 impl Printer {
-    /// Writes a picture as NAME.svg in a folder, and in the other formats beside it. States the height where it exceeds
+    /// Writes a picture as NAME.svg in a folder, and in the other formats next to it. States the height where it
+    /// exceeds
     /// the requested one.
     pub fn write(&self, picture: &Picture, folder: &Path) -> Result<Option<Grown>, Failure> {
         let svg = picture.drawing.file(&self.look);

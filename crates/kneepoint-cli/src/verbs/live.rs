@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `knee live`: a scenario on this machine's kernel over an emulated network, beside the simulator's prediction.
+//! `knee live`: a scenario on this machine's kernel over an emulated network, compared with the simulator's prediction.
 
 mod cases;
 mod client;
@@ -42,7 +42,7 @@ use measure::{Attempt, measure};
 use on::Place;
 use queue::KernelQueue;
 
-/// Run a scenario on this machine's kernel, beside the simulator's prediction
+/// Run a scenario on this machine's kernel, and compare it with the simulator's prediction
 #[derive(Args)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -76,7 +76,7 @@ pub struct Arguments {
     /// Runs of the kernel in each case, and seeds of the simulator
     #[arg(long, default_value_t = 10, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
     repetitions: u64,
-    /// Run these programs instead of plain sockets, and print what they say of themselves beside the meter
+    /// Run these programs instead of plain sockets, and print their own reports next to the meter's
     #[arg(long, value_enum, value_name = "PROGRAM", ignore_case = true)]
     client: Option<Client>,
     #[command(flatten)]

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `knee studio`: the page that simulates while a reader drags its sliders, with a scenario in it.
 //!
-//! The page is one file that needs no server. It is not part of the program: `make studio` builds it, and it is found beside the program
-//! or where that leaves it.
+//! The page is one file that needs no server. It is not part of the program: `make studio` builds it, and it is found
+//! next to the program or where that leaves it.
 
 mod server;
 
@@ -31,7 +31,7 @@ pub struct Arguments {
     /// The port on this machine; any free one with 0
     #[arg(long, value_name = "PORT", default_value_t = 0, conflicts_with = "out")]
     port: u16,
-    /// The page that `make studio` built [default: studio.html beside the program, or out/studio/index.html]
+    /// The page that `make studio` built [default: studio.html next to the program, or out/studio/index.html]
     #[arg(long, value_name = "FILE")]
     page: Option<PathBuf>,
 }

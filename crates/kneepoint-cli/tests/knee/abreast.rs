@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Emulations at the same time, and beside what cleans up: each has its own addresses and devices, and keeps them.
+//! Emulations at the same time, also during a clean-up: each has its own addresses and devices, and keeps them.
 #![allow(clippy::disallowed_methods, reason = "links run in real time")]
 
 use std::io::{Read as _, Write as _};

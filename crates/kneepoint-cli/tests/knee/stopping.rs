@@ -75,7 +75,7 @@ fn an_interrupted_matrix_shows_what_it_has_and_can_go_on() {
     let result = std::fs::read(here.path().join("out/coexistence.json")).unwrap();
     let result: Value = serde_json::from_slice(&result).unwrap();
     let reported = result["cells"].as_array().unwrap().iter().map(|cell| cell["runs"].as_f64().unwrap());
-    // Reno beside SACK tells about both of its orders.
+    // Reno against SACK covers both orders.
     assert!((reported.sum::<f64>() as usize).abs_diff(kept(&runs) * 4 / 3) <= 1, "{result:#}");
     assert!(result["manifest"]["notes"][0].as_str().unwrap().starts_with("interrupted"));
 }

@@ -78,7 +78,7 @@ pub fn remove(name: &str) -> Result<bool, Error> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => false,
         error => error.map(|()| true).during(format!("remove {}", folder.display()))?,
     };
-    // The last one leaves nothing; with others beside it, this fails.
+    // The last one leaves nothing; this fails while others run.
     let _ = fs::remove_dir(root());
     Ok(existed)
 }

@@ -15,7 +15,7 @@ use libbpf_rs::{AsRawLibbpf, OpenObject};
 use super::errors::{Error, While};
 
 kneepoint::settings! {
-    /// Parameters that a program has beside its algorithm's.
+    /// Parameters that a program has in addition to its algorithm's.
     pub struct Reporting {
         /// The time between two records of a socket; `0s` reports nothing.
         report_every: Span = Span::from_millis(10), Span::ZERO..=Span::from_secs(3600);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The law of `bpf/aqm` in fixed point beside the laboratory's in doubles, packet by packet.
+//! The law of `bpf/aqm` in fixed point compared with the laboratory's in doubles, packet by packet.
 
 use std::fmt::Write as _;
 use std::io::Write as _;

@@ -276,7 +276,7 @@ class _Remote(Store):
         return wrong is None
 
     def _set_aside(self, name: str, content: bytes, reason: str) -> None:
-        """Keeps a damaged file beside, if there are few, and says so; the run that is made again takes its place."""
+        """Keeps a damaged file under another name, if there are few, and says so; the run made again replaces it."""
         free = next((one for one in (name + ending for ending in SET_ASIDE) if one not in self._there), None)
         done = f"{len(SET_ASIDE)} earlier ones are set aside, and this one is replaced"
         if free is not None:

@@ -26,7 +26,8 @@
 //! code averages round trips below d more slowly than those above.
 //!
 //! A flow that joins starts at the rate of those present, so for a round trip N flows and a new one send (N + 1)/N of the target; a second flow
-//! doubles it, and fills a buffer of one bandwidth-delay product. Beside flows that fill the queue, such as Reno's, R falls to its least.
+//! doubles it, and fills a buffer of one bandwidth-delay product. Against flows that fill the queue, such as Reno's, R
+//! falls to its least.
 
 use super::{Explicit, Feedback, Offered, Stamp};
 use crate::packet::Body;

@@ -25,8 +25,9 @@
 //! without requests leaves the feedback as it was. Nothing is given before the first interval has passed. ns-2's factor of 1.1 on xi, which it
 //! calls experimental, is left out.
 //!
-//! Traffic without requests is input and gets nothing: XCP flows leave it what it takes. Beside flows that fill the queue,
-//! such as Reno's, Q and y drive the windows of XCP flows towards a packet each; the paper gives either kind a queue of its own.
+//! Traffic without requests is input and gets nothing: XCP flows leave it what it takes. Against flows that fill the
+//! queue, such as Reno's, Q and y drive the windows of XCP flows towards a packet each; the paper gives either kind a
+//! queue of its own.
 
 use super::{Explicit, Feedback, Offered, Stamp};
 use crate::packet::{Body, Packet};

@@ -12,7 +12,7 @@ use crate::table::{Labels, Row};
 use crate::trace::FlowId;
 use crate::units::{Span, Time};
 
-/// A short string on the heap, beside its handle.
+/// A short string on the heap, without its handle.
 const STRING: usize = 32;
 /// A number as text, in the file of a run.
 const WRITTEN: usize = 20;

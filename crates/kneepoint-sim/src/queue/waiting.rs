@@ -245,7 +245,7 @@ mod tests {
         assert_eq!(size_of::<Slot>(), 64);
     }
 
-    /// Random operations on three lines and the buffer's own beside queues that hold packets.
+    /// Random operations on three lines and the buffer's own, compared with queues that hold packets.
     #[test]
     fn lines_keep_their_order_and_share_slots() {
         let mut rng = Rng::stream(1, "waiting", 0);

@@ -109,7 +109,7 @@ impl Valid {
     pub fn footprint(&self) -> usize {
         let pairs: usize = self.groups().iter().map(|group| group.pairs.len()).sum();
         let members: usize = self.groups().iter().map(|group| group.members.len()).sum();
-        // A short string on the heap takes some thirty bytes beside its handle.
+        // A short string on the heap takes some thirty bytes in addition to its handle.
         self.network().links.len() * (size_of::<LinkSpec>() + 32)
             + self.network().nodes.len() * (size_of::<String>() + 32)
             + pairs * size_of::<(NodeId, NodeId)>()

@@ -110,7 +110,7 @@ fn early(runs: &[Vec<f64>]) -> f64 {
     pooled(&differences.collect::<Vec<_>>(), inside, freedom)
 }
 
-/// The probability of the slowest cosine beside the next ones.
+/// The probability of the slowest cosine relative to the next ones.
 fn trend(runs: &[Vec<f64>]) -> f64 {
     let freedom = cosines(runs[0].len());
     let inside = runs.iter().map(|run| squares(run, 2, freedom)).sum();

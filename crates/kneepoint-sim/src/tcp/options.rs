@@ -20,7 +20,7 @@ crate::choice! {
         NewReno = "newreno",
         /// A scoreboard of selective acknowledgements (RFC 6675).
         Sack = "sack",
-        /// Times of sending beside the scoreboard, and probes at the tail (RACK-TLP, RFC 8985).
+        /// Times of sending in addition to the scoreboard, and probes at the tail (RACK-TLP, RFC 8985).
         Rack = "rack",
     }
 }

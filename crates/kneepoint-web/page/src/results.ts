@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// The table of results: each scheme beside the first, with the difference; and the numbers behind a chart.
+// The table of results: each scheme with its difference to the first; and the numbers behind a chart.
 
 import { curvesOf, PANELS } from "./charts.ts";
 import { make } from "./dom.ts";

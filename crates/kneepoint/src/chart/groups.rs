@@ -103,7 +103,7 @@ impl Groups {
     }
 }
 
-/// Draws the chart in a plot area, without its legend; returns the reference lines that have no name beside them.
+/// Draws the chart in a plot area, without its legend; returns the reference lines without a label in the plot.
 pub(super) fn draw<'m>(frame: &mut Frame, chart: &Groups, marks: &'m [Mark]) -> Vec<&'m str> {
     frame.draw_y(&chart.y, true);
     let slot = (frame.right - frame.left) / chart.groups.len().max(1) as f64;

@@ -200,7 +200,7 @@ fn colour(drawing: &mut Drawing, share: f64, at: (f64, f64), size: (f64, f64)) {
     ));
 }
 
-/// Draws the colour scale below the plot area, with the quantity beside it.
+/// Draws the colour scale below the plot area, with the quantity next to it.
 pub(super) fn name_colours(frame: &mut Frame, chart: &Heat, range: (f64, f64)) {
     const STEPS: usize = 40;
     let (left, top) = (frame.left, frame.bottom + BELOW + 6.0);

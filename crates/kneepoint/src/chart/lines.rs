@@ -93,7 +93,7 @@ impl Chart for Lines {
     }
 }
 
-/// Draws the chart in a plot area, without its legend; returns the reference lines that have no name beside them.
+/// Draws the chart in a plot area, without its legend; returns the reference lines without a label in the plot.
 pub(super) fn draw<'c>(frame: &mut Frame, chart: &'c Lines) -> Vec<&'c str> {
     draw_measured(frame, chart);
     frame.draw_y(&chart.y, true);

@@ -91,7 +91,7 @@ pub struct Drawing {
     source: Option<Arc<dyn Chart>>,
 }
 
-/// The widest drawing beside which another has room, in pixels.
+/// The widest drawing that leaves room for another next to it, in pixels.
 const HALF: f64 = 560.0;
 
 /// A legend: several panels may share one.

@@ -57,10 +57,10 @@ const DIRECTIONS: [(f64, f64); 8] = [
     (-1.0, 0.0),
 ];
 
-/// Longest label beside a dot, in pixels.
+/// Longest label next to a dot, in pixels.
 const LONGEST: f64 = 170.0;
 const LETTERS: f64 = 13.0;
-/// More dots than this have their names in the legend rather than beside them.
+/// More dots than this have their names in the legend rather than next to them.
 const MOST_NAMES: usize = 16;
 
 /// All of it, in percent.

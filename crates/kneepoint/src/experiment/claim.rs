@@ -55,7 +55,7 @@ pub struct Claim {
     pub need: Need,
     /// The tolerance in the checks, and its origin.
     pub tolerance: String,
-    /// Numbers of ours to show beside the published ones, by name.
+    /// Numbers of ours to show next to the published ones, by name.
     pub ours: Vec<(String, Expression)>,
     /// The published numbers.
     pub published: Option<Value>,

@@ -17,8 +17,9 @@
 //! A section `[predict]` lets congestion predictors watch a flow of the scenario; `[windows]` names intervals
 //! of the run, as in `early = "0s..100s"`, each of which has all numbers of the measurement window under the label `window`.
 //! Columns of a sampled series have the label `time`, the instant at the end of their interval: sampled every 100 ms,
-//! `sum(drops[link=r1-r2] over time from 0.1 to 5)` are the drops of the first five seconds. A section `[compute]` replaces
-//! the scenario of a figure without packets; beside a network, each point has the numbers of both. Where nothing can be run
+//! `sum(drops[link=r1-r2] over time from 0.1 to 5)` are the drops of the first five seconds. A section `[compute]`
+//! replaces the scenario in a figure without packets; together with a network, each point has the numbers of both.
+//! Where nothing can be run
 //! at all, each claim gives the `reason`. A claim that fails has a `cause`: the publication, an unstated setting, ours,
 //! or unknown.
 //!

@@ -140,7 +140,7 @@ pub fn argument(z: C64) -> f64 {
 mod tests {
     use super::*;
 
-    /// x' = -a x(t - 1), beside two states of their own.
+    /// x' = -a x(t - 1), with two independent states.
     fn scalar(a: f64) -> Linear {
         let mut linear = Linear {
             a0: [[0.0; 3]; 3],

@@ -11,7 +11,7 @@ use crate::traffic::Kind;
 use crate::units::{Interval, Span};
 
 crate::keys! {
-    /// A fluid model beside a run.
+    /// A fluid model compared with a run.
     #[derive(Clone, Debug, PartialEq)]
     pub struct Theory {
         /// The name of the model.

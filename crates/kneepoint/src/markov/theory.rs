@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Laws of the throughput at a given loss probability, beside which the analysis can be drawn.
+//! Laws of the throughput at a given loss probability, for comparison with the analysis.
 //!
 //! ```text
 //! square root   B = (1/RTT) √(3 / (2 b p))

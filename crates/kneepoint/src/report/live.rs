@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Hosts of a kernel beside the simulator: the document, and records for machines.
+//! Hosts of a kernel compared with the simulator: the document, and records for machines.
 //!
 //! ```text
 //! error = (predicted − measured) / measured

@@ -94,12 +94,12 @@ pub struct SchemeResult {
     pub measured: Option<(f64, f64)>,
     /// The state over time of the first run.
     pub series: Option<Table>,
-    /// The fluid model beside it, if one was requested, or the reason why there is none.
+    /// Its fluid model, if one was requested, or the reason why there is none.
     pub theory: Option<Result<Beside, String>>,
 }
 
 crate::keys! {
-    /// A fluid model beside a scheme.
+    /// A fluid model of a scheme.
     #[derive(Clone, Debug, PartialEq)]
     pub struct Beside {
         /// The model's solution.

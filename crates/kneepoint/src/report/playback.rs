@@ -13,7 +13,7 @@ use crate::study::live::{Beside, Machine, Measured};
 use crate::table::{Cell, Estimate, Records, value};
 pub use document::document;
 
-/// Metrics of the film's group and of the bottleneck beside those of playbacks.
+/// Metrics of the film's group and of the bottleneck in addition to the playbacks'.
 const BESIDE: [(Subject, &str); 3] = [
     (Subject::Group, "goodput_bps"),
     (Subject::Link, "queueing_delay_mean_ms"),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Short transfers beside long ones: which scheme gives them the best times, and at what cost to the long ones.
+//! Short transfers next to long ones: which scheme gives them the best times, and at what cost to the long ones.
 
 use super::document::{Block, Column, Figure, Layout, Prose, Section, Shown, Table, TableLine};
 use super::figures::metric_bars;
@@ -119,7 +119,7 @@ impl Group<'_> {
         format!("{}[group={}]", self.time.key, self.name)
     }
 
-    /// Times, counts, and the goodput of the long transfers beside them; a line per scheme.
+    /// Times, counts, and the goodput of the long transfers; a line per scheme.
     fn table(&self) -> Table {
         let schemes = &self.comparison.schemes;
         let keys =

@@ -30,7 +30,7 @@ pub(super) struct Section {
     /// Whether a scenario without it says less than it should.
     pub wanted: bool,
     pub fields: &'static [Fields],
-    /// Fields that stand beside these: the parameters of a source.
+    /// Further fields: the parameters of a source.
     pub own: Option<Fields>,
     pub required: &'static [&'static str],
     /// Fields that choose one of a family or hold a table of their own.

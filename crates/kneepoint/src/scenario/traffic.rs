@@ -240,7 +240,7 @@ fn roll(
     let at = if table.get("file").is_some() { table.place("file") } else { table.place("list") };
     for field in ["count", "start", "start_every", "stop_every"] {
         if let Some(node) = table.get(field) {
-            let message = format!("{place}: `{field}` means nothing beside a list of transfers");
+            let message = format!("{place}: `{field}` has no effect with a list of transfers");
             faults.add_with_help(&node.span, message, "leave it out, or the list");
         }
     }

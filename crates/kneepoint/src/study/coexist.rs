@@ -139,7 +139,7 @@ impl Question {
         Ok(Coexist { question: self, encounters, precision: None, scenarios })
     }
 
-    /// `pert beside cubic`: short whatever their settings are, for scenarios refuse long names.
+    /// `pert beside cubic`: short for any settings, because scenarios refuse long names.
     fn pair(&self, square: Square) -> String {
         format!("{} beside {}", self.short[square.row], self.short[square.column])
     }

@@ -24,7 +24,7 @@ crate::choice! {
         Boundary = "boundary",
         /// A controller's function of a queueing delay: the probability of a response, and further state.
         Response = "response",
-        /// The throughput of a persistent session beside ephemeral ones, by Markov renewal analysis.
+        /// The throughput of a persistent session next to ephemeral ones, by Markov renewal analysis.
         Markov = "markov",
     }
 }

@@ -60,7 +60,7 @@ pub struct Dumbbell<'a> {
     pub reverse: u32,
     /// Whether every link is simulated, as captures want it.
     pub full: bool,
-    /// Short transfers beside them, with the sender of the first party.
+    /// Short transfers next to them, with the sender of the first party.
     pub web: Sessions<'a>,
     /// Length of the run.
     pub duration: Span,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Markov: the analysis of a persistent session, along a parameter or reading by reading, beside drawings and packets.
+//! Markov: the analysis of a persistent session, along a parameter or reading by reading, compared with drawings and
+//! packets.
 //!
 //! The analysis wants no runs. The packets do: at each point a dumbbell whose capacity ephemeral sessions share, with the
 //! parameters of the analysis.

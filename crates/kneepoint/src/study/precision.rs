@@ -100,7 +100,7 @@ impl Precision {
         named.or(self.usual)
     }
 
-    /// The interval that is widest beside what was wanted; none where no case has an interval.
+    /// The interval that is widest relative to the requested one; none where no case has an interval.
     pub fn widest(&self, cases: &[Compared]) -> Option<Widest> {
         let of_case = |case: &Compared| {
             let of_metric = |metric: &'static Metric| {

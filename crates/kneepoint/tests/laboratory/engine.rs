@@ -315,7 +315,7 @@ impl Source for Shy {
     }
 }
 
-/// Connections of [`Shy`] beside long flows.
+/// Connections of [`Shy`] next to long flows.
 fn shy(queue: &kneepoint::queue::Config) -> Valid {
     let mut valid = full(queue, 3);
     edit(&mut valid, |parts| {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The solution of RATCP's analysis beside the same process by drawing, and beside the claims of the paper.
+//! The solution of RATCP's analysis compared with random drawings of the same process, and with the claims of the
+//! paper.
 
 use kneepoint::markov::{PRESETS, Params, Protocol, Readings, simulate, solve};
 use kneepoint::rng::Rng;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Whether controllers behave alone and beside SACK as their papers say in kind. Every bound leaves room: the numbers of
+//! Whether controllers alone and against SACK show the qualitative behaviour of their papers. Every bound leaves room:
+//! the numbers of
 //! seed 1 are in the comments.
 
 use kneepoint::measure::{Meter, Subject};

@@ -29,7 +29,7 @@ pub enum Per {
     Feedback,
     /// A packet that the bottleneck served with this recovery in the senders.
     Recovery,
-    /// A packet that the bottleneck served beside or for this source of traffic.
+    /// A packet that the bottleneck served during or for this source of traffic.
     Source,
     /// A packet that the bottleneck served with this capacity.
     Capacity,
@@ -264,7 +264,7 @@ impl Record {
             ),
             (
                 Per::Source,
-                "# For each packet that the bottleneck served, with this source beside the long flows.",
+                "# For each packet that the bottleneck served, with this source next to the long flows.",
             ),
             (Per::Capacity, "# For each packet that the bottleneck served, with this capacity."),
             (Per::Loss, "# For each packet that the bottleneck served, with these losses behind it."),

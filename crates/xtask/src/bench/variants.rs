@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The cost of a packet with one algorithm in the place of another: each discipline, explicit feedback, capacity and loss
-//! of the registries at the bottleneck, each recovery in the senders, and each source of traffic beside long flows.
+//! The cost of a packet with one algorithm exchanged for another: each discipline, explicit feedback, capacity and loss
+//! of the registries at the bottleneck, each recovery in the senders, and each source of traffic next to long flows.
 //!
 //! Whole runs are counted, not the discipline alone: packets that it drops or reorders are work for the senders, too.
 
@@ -42,7 +42,7 @@ the next, and take an event for each transmission. The ratio contains that diffe
 /// The senders that explicit feedback tells of its rates.
 const TOLD: &str = "ratcp";
 
-/// Web slots, beside which everything but sources is compared.
+/// Web slots, with which everything but sources is compared.
 const SLOTS: &str = "model = \"slots\"\ngap = \"500ms\"";
 
 /// Parameters without which a default would not fit the link: the rates of capacities are about 20 Mbit/s.

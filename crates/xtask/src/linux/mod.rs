@@ -52,7 +52,8 @@ pub struct Arguments {
     /// Only managed queues, compared with a kernel in virtual time; with --write, only their section of the page.
     #[arg(long, conflicts_with_all = ["record", "trace", "tcp"])]
     queues: bool,
-    /// Every controller and queue of Linux beside a kernel in virtual time, and whether 98 % of the figures agree; with --write,
+    /// Every controller and queue of Linux compared with a kernel in virtual time, and whether 98 % of the figures
+    /// agree; with --write,
     /// docs/linux-queues.md.
     #[arg(long, conflicts_with_all = ["record", "trace", "queues"])]
     virtual_time: bool,
@@ -161,7 +162,7 @@ struct Pair<'s> {
     simulated: Vec<Figures>,
 }
 
-/// The simulator beside the record, where hosts have these options.
+/// The simulator compared with the record, where hosts have these options.
 fn pairs<'s>(
     settings: &'s [Setting],
     recorded: &[Recorded],

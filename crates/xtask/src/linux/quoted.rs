@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Numbers that an explanation quotes from the runs, so that they are those of the table beside it.
+//! Numbers that an explanation quotes from the runs, so that they agree with the table next to it.
 //!
 //! ```text
 //! {kernel drops of 1 cubic, 10 Mbit/s, 60 ms, 2 BDP}                      the mean of the kernel's runs, as the table has it
@@ -81,7 +81,7 @@ impl Quote<'_> {
     }
 }
 
-/// The simulator's runs with this line beside the preset.
+/// The simulator's runs with this line in addition to the preset.
 fn changed(pair: &Pair, option: &str) -> Result<Vec<Figures>, String> {
     let tcp = format!("{PRESET}\n{option}");
     let run = |seed| Ok(simulated::run(pair.setting, &tcp, seed)?.0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `xtask precision`: intervals and cautions of scenarios at random beside runs of fifty times the length.
+//! `xtask precision`: intervals and cautions of random scenarios compared with runs of fifty times the length.
 //!
 //! ```text
 //! error      of a metric: (mean of 30 short runs − mean of the long ones) / the latter, 1 packet or 1 ms at least

@@ -37,7 +37,7 @@ crate::settings! {
         pmax: f64 = 0.05, 0.0..=1.0;
         /// The weight of the past in the smoothed delay.
         history: f64 = 0.99, 0.0..=0.9999;
-        /// The delays whose greatest is `qm`, beside the least sample.
+        /// The delays whose greatest is `qm`, and the least sample.
         greatest_of: GreatestOf = GreatestOf::Samples;
         /// Beyond the thesis: the greatest delay is that of the last so long; `0s` never forgets.
         forget: Span = Span::ZERO, Span::ZERO..=Span::from_secs(10_000);

@@ -38,7 +38,7 @@ crate::settings! {
         target: Span = Span::from_millis(3), Span::ZERO..=Span::from_secs(10);
         /// The gain of the price, per second of delay.
         gamma: f64 = 18.75, 0.0..=100000.0;
-        /// The weight of the delay's distance from its target beside the delay's change.
+        /// The weight of the delay's distance from its target relative to the delay's change.
         alpha: f64 = 0.1, 0.0..=10.0;
         /// The base of the probability as a function of the price.
         phi: f64 = 1.001, 1.0..=10.0;

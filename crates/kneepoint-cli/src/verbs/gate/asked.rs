@@ -44,7 +44,7 @@ pub struct Options {
     /// How far a number may move from the baseline, as a part of it [default: 0.02]
     #[arg(long, value_name = "PART", value_parser = number)]
     tolerance: Option<f64>,
-    /// The baseline [default: gate.json beside gate.toml]
+    /// The baseline [default: gate.json next to gate.toml]
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
     /// Seeds of each case, instead of its own

@@ -139,7 +139,7 @@ struct Top {
     once: bool,
 }
 
-/// Arguments of `knee kernel trace`. A record is taken by one reader only: not beside `top`.
+/// Arguments of `knee kernel trace`. A record goes to one reader only: not during `top`.
 #[derive(Args)]
 struct Trace {
     /// Congestion controls; all that are loaded by default

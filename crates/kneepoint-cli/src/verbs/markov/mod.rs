@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `knee markov`: the Markov renewal analysis of a persistent session, beside drawings and packets.
+//! `knee markov`: the Markov renewal analysis of a persistent session, compared with drawings and packets.
 
 mod parameters;
 
@@ -30,7 +30,7 @@ use crate::terminal;
 use crate::values::distinct;
 use parameters::Chosen;
 
-/// Analyse RATCP and TCP beside short sessions as a Markov renewal process
+/// Analyse RATCP and TCP competing with short sessions as a Markov renewal process
 #[derive(Args)]
 #[command(after_help = "\
 Examples:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Single flows in a series, beside the sums and means of their groups.
+//! Single flows in a series, in addition to the sums and means of their groups.
 
 use super::super::tally::Ahead;
 use crate::spec::{Roster, Slot, Valid};

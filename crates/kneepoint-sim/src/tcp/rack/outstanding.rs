@@ -210,7 +210,7 @@ impl Outstanding {
         self.segments.push_back(Sent { at: now, fate: Fate::default() });
     }
 
-    /// A segment is retransmitted. A probe at the tail does not count as being on its way beside the original.
+    /// A segment is retransmitted. A probe at the tail does not count as in flight in addition to the original.
     #[cold]
     pub fn resend(&mut self, seq: u32, now: Time, probe: bool) {
         let segment = self.at(seq);

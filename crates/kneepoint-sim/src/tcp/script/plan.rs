@@ -239,7 +239,7 @@ impl Planner {
         };
         let mut blocks = [(0, 0); 3];
         if let Some((.., fourth)) = wire.options.sack.get(3) {
-            let help = "keep the first three: more do not fit beside timestamps";
+            let help = "keep the first three: more do not fit with timestamps";
             return Err(Fault::at(fourth.clone(), "a fourth block is outside the subset", help));
         }
         for (block, (first, end, written)) in blocks.iter_mut().zip(&wire.options.sack) {

@@ -151,7 +151,7 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// Bytes that a sender with these options keeps beside itself.
+    /// Bytes on the heap of a sender with these options.
     pub fn history(options: &Options) -> usize {
         if options.recovery == Recovery::Rack { size_of::<Rack>() } else { 0 }
     }
@@ -163,7 +163,7 @@ impl Sender {
         if options.recovery == Recovery::Rack { bits + Rack::SEGMENT } else { bits }
     }
 
-    /// Bytes that it keeps beside itself now.
+    /// Its bytes on the heap now.
     pub fn footprint(&self) -> usize {
         Sender::history(&self.options) + self.outstanding() as usize * Sender::segment(&self.options)
     }

@@ -294,7 +294,7 @@ impl Outstanding {
         self.cut(left);
         self.cut(right);
         let (mut begin, mut end, mut joined) = (left, right, None);
-        // A block that comes again finds one piece, and those beside it may be joined to it.
+        // A repeated block finds one piece, and its neighbours may be joined to it.
         while let Some((&start, piece)) = self.pieces.range(begin..right).next() {
             step();
             let piece = *piece;

@@ -6,9 +6,9 @@ use super::ratio;
 use crate::chart::{Drawing, Matrix, Tile, matrix};
 use crate::study::coexist::{Coexistence, Encounter, Square, parts, shown};
 
-/// The share of each row beside each column, in every setting.
+/// The share of each row against each column, in every setting.
 pub fn shares(all: &Coexistence) -> Drawing {
-    let title = "Share of the row over its fair share, beside the column";
+    let title = "Share of the row over its fair share, against the column";
     let words = |cell: &Encounter| {
         let taken = cell.taken();
         let (mean, interval) = parts(&taken, cell.most());
@@ -116,7 +116,7 @@ fn tip(all: &Coexistence, place: Square) -> String {
     let percent = |value: f64| number::significant(100.0 * value, 3);
     let drops = [0, 1].map(|side| percent(cell.estimate(|meeting| meeting.drop_ratio[side]).mean));
     format!(
-        "{row} beside {column}, {}: {} of its fair share; drops {} % and {} %, utilization {} %",
+        "{row} against {column}, {}: {} of its fair share; drops {} % and {} %, utilization {} %",
         all.setting(place.flows, place.buffer),
         shown(&cell.taken(), cell.most()),
         drops[0],

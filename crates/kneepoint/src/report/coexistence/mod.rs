@@ -19,7 +19,7 @@ use crate::study::coexist::{Coexistence, Conduct, Encounter, Square, shown};
 pub fn document(all: &Coexistence, origin: &Manifest) -> Document {
     let (flows, buffer) = all.middle();
     let setting = all.setting(flows, buffer);
-    let share = format!("Share of the row / its fair share, beside the column, at {setting}");
+    let share = format!("Share of the row / its fair share, against the column, at {setting}");
     let loss = format!("Drop ratio of the row / of the column, at {setting}");
     let matrices = vec![
         Block::prose(share),

@@ -83,7 +83,7 @@ fn column(stem: &str, unit: &str, others: &[(String, String)]) -> String {
     marks.map(|mark| with(&mark)).find(free).unwrap_or_default()
 }
 
-/// Whether a table has a column of this name beside its factors.
+/// Whether a table has a column of this name besides its factors.
 fn is_taken(column: &str) -> bool {
     let stem = column.strip_suffix("_half_width").unwrap_or(column);
     let of = |subject: &Subject| {

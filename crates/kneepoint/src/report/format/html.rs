@@ -143,7 +143,7 @@ fn figures(page: &mut String, layout: Layout, figures: &[Figure]) -> fmt::Result
     Ok(())
 }
 
-/// Charts that fit beside the margins of a small tablet, in pixels: the style has the width of that page.
+/// Charts that fit between the margins of a small tablet, in pixels: the style has the width of that page.
 const SLIM: f64 = 700.0;
 
 /// The chart of a figure, and where it would be too small on a phone another one for that.

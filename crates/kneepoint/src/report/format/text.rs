@@ -175,7 +175,7 @@ impl Terminal {
         table.lines.iter().map(line).collect()
     }
 
-    /// One column of text, in lines beside the names.
+    /// One column of text, in lines next to the names.
     fn words(self, table: &Table, column: usize) -> String {
         let lines = || {
             let title = (table.corner.as_str(), table.columns[column].title.clone());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The document about hosts of a kernel beside the simulator.
+//! The document that compares hosts of a kernel with the simulator.
 
 use super::{Case, Finding, Judged, KERNEL, Machine, Pair, Processor, Repetition, Report};
 use crate::chart::scheme_class;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The analysis beside drawings of its own process and beside packets.
+//! The analysis compared with drawings of its own process and with packets.
 
 use super::{DIGITS, PACKETS, axis_title, chosen, figure, label, x_axis};
 use crate::chart::{Axis, Drawing, Line, Lines, lines, sheet};
@@ -23,7 +23,7 @@ pub(super) fn others(outcome: &Outcome) -> Vec<Other> {
     OTHERS.into_iter().filter(any).collect()
 }
 
-/// The analysis beside drawings and packets: a table for each case, the errors, and a figure.
+/// The analysis compared with drawings and packets: a table for each case, the errors, and a figure.
 pub(super) fn beside(outcome: &Outcome) -> Vec<Section> {
     let others = others(outcome);
     if others.is_empty() {

@@ -153,7 +153,7 @@ fn section(outcome: &Reproduction) -> Section {
     Section::new(experiment.name(), blocks)
 }
 
-/// Published numbers beside ours, a line for each: a table for all consecutive claims about numbers of the same names.
+/// Published numbers next to ours, a line for each: a table for all consecutive claims about numbers of the same names.
 fn side_by_side(outcome: &Reproduction) -> Vec<Table> {
     let judgements = outcome.judgements();
     let claims: Vec<_> = outcome.experiment.claims.iter().zip(&judgements).collect();

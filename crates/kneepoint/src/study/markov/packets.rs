@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The packets beside the analysis: a scenario and its runs at each point.
+//! Packets to compare with the analysis: a scenario and its runs at each point.
 
 use super::{Case, Place};
 use crate::markov::{Params, Protocol, Rounding, Sampled};

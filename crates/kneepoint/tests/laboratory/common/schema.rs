@@ -113,7 +113,7 @@ impl Validator {
         }
     }
 
-    /// The entries that no keyword beside `additionalProperties` knows.
+    /// The entries that only `additionalProperties` covers.
     fn others<'v>(
         &'v self,
         rules: &'v Value,

@@ -20,7 +20,7 @@ const SEED: u64 = 1;
 /// The metrics of one case: by the link or the group, and the metric.
 type Recorded = BTreeMap<(String, String), f64>;
 
-/// Every case of every grid beside the simulator, of which one run with the same starts.
+/// Every case of every grid compared with the simulator, with one run from the same starts.
 pub fn pairs() -> Result<Vec<Pair>, String> {
     let each = grids()?.into_par_iter().map(|path| of_grid(&path));
     each.collect::<Result<Vec<_>, String>>().map(|grids| grids.into_iter().flatten().collect())

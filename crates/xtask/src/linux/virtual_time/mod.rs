@@ -90,7 +90,7 @@ struct Pair {
     /// Whether packets are marked.
     marks: bool,
     flows: u32,
-    /// Different controllers beside one another.
+    /// Different controllers against one another.
     parties: usize,
     kernel: Figures,
     ours: Figures,
@@ -139,7 +139,7 @@ fn number(value: f64) -> String {
     }
 }
 
-/// Every cell beside the simulator, which has so many runs of those of `results.csv`.
+/// Every cell compared with the simulator, which has this many runs of the cells in `results.csv`.
 fn all(tcp: &str, seeds: u64) -> Result<Vec<Pair>, String> {
     let cells = cell::cells()?;
     let of_cells = cells.par_iter().with_max_len(1).map(|cell| Pair::of(cell, tcp, seeds));

@@ -68,7 +68,7 @@ pub fn made(session: &Session, length: Span) -> Result<(PathBuf, Vec<u8>, Conten
     let file = Path::new(KEPT).join(format!("{seconds}s.ts"));
     if !file.is_file() {
         session.tell(format!("making a film of {length}: {}", file.display()));
-        // FFmpeg writes logs beside, and another process may make the same film.
+        // FFmpeg writes logs next to it, and another process may make the same film.
         let room = temporary::directory(Path::new(KEPT), &ours::film())
             .map_err(|error| Failure::io("write", &file, &error))?;
         let [log, made] = ["log", "film.ts"].map(|name| room.path().join(name));
