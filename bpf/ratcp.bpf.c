@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* cc/ratcp.h in the kernel, with the two ways in which it is told its rate: by user space, in a map, and by the network, in a TCP option. */
+/* cc/ratcp.h in the kernel, with two sources of its rate: user space, by a map, and the network, by a TCP option. */
 #include "cc/ratcp.h"
 #include "lib/advice.h"
 

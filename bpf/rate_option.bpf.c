@@ -29,7 +29,7 @@ struct option {
 	u32 rate, echo;
 } __attribute__((packed));
 
-/* Packets with the option that hosts wrote, and those that told a sender its rate. */
+/* Packets with the option that hosts wrote, and the ones that gave a sender its rate. */
 enum { WRITTEN, TOLD, COUNTS };
 
 struct {

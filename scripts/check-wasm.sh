@@ -70,7 +70,7 @@ check() {
                 return
             }
         fi
-        # The library is compiled from its sources, which a compiler other than a nightly does when told so.
+        # The library is compiled from its sources, which a stable compiler does by a setting.
         RUSTC="$PWD/$tools/rustc" RUSTC_BOOTSTRAP=1 cargo build -p "$crate" --target "$triple" \
             --target-dir "$out" -Z build-std="$libraries" "$@"
     else

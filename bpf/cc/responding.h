@@ -32,7 +32,7 @@ struct responding {
 	fixed probability;
 };
 
-/* Whether the sender responds early to the acknowledgement just heard; if so, its window is reduced. */
+/* Whether the sender responds early to the current acknowledgement; if so, its window is reduced. */
 INLINE flag respond(struct responding *it, const struct responding_parameters *set, flag in_slow_start,
 		    const struct ack *ack)
 {

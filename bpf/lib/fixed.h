@@ -5,7 +5,8 @@
  *   fixed     32 fractional bits: 2^-32 = 2.3e-10, nine decimals
  *   span_ns   nanoseconds
  *
- * The names of the types tell a loader how a parameter is written. Products and quotients round down and are exact to 2^-32; a divisor of
+ * A loader derives the form of a parameter from the names of the types. Products and quotients round down and are exact
+ * to 2^-32; a divisor of
  * more than 56 bits loses its last eight.
  */
 #ifndef KNEE_FIXED_H

@@ -11,7 +11,7 @@
 
 #define HINT_GREATEST 63
 
-/* Left to itself clang puts a table of this size into a section of its own, which its type information does not know. */
+/* Left to itself clang puts a table of this size into a separate section, which is absent from its type information. */
 #define HINT_TABLE __attribute__((section(".rodata")))
 
 /* 2^0, 2^(1/4), 2^(1/2), 2^(3/4), with 32 fractional bits. */

@@ -81,7 +81,7 @@ pub trait Caller: Send + Sync {
     fn print(&self, text: &str) -> Result<(), Failure>;
     /// Gives what `-` reads, at most so many bytes.
     fn read(&self, most: u64) -> io::Result<Vec<u8>>;
-    /// Sets the flag from now on when they ask to stop, and tells them `message` then.
+    /// Sets the flag from now on when the user asks to stop, and prints `message` then.
     fn listen(&self, stop: &Arc<AtomicBool>, message: &'static str) -> Result<(), Failure>;
     /// The call has noticed the request to stop.
     fn stopping(&self);

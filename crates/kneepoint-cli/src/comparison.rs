@@ -111,7 +111,7 @@ impl ComparisonOptions {
         notes.extend(schemes.iter().filter_map(said_beside));
         let missing = schemes.iter().filter(|scheme| scheme.runs.is_empty());
         let missing = missing.map(|scheme| scheme.scheme.as_str()).collect::<Vec<_>>();
-        // Where each row has a scenario of its own, the report knows by itself.
+        // Where each row has a scenario of its own, the report finds it without help.
         if !missing.is_empty() && manifest.scenario.len() == 1 {
             notes.push(format!("without a run: {}", missing.join(", ")));
         }

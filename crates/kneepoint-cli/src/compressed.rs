@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Files that may be compressed with gzip, zstd or xz, told by their first bytes.
+//! Files that may be compressed with gzip, zstd or xz, recognised by their first bytes.
 //!
 //! Every checksum is verified, and a file is read to its end, all of its members. Every failure is an error, with one
 //! exception: a truncated file is used up to its end, with a warning. Damage that looks like an early end has the same

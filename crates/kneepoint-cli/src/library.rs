@@ -36,7 +36,7 @@ struct Carried {
     /// Its path below `experiments/`, and its text.
     path: &'static str,
     text: &'static str,
-    /// The name by which commands know it.
+    /// Its name in commands.
     paper: &'static str,
     id: &'static str,
 }

@@ -50,7 +50,7 @@ pub struct SweepOptions {
     shard: Option<Shard>,
     /// Make the runs on a Ray cluster: `ray` is this machine or $RAY_ADDRESS, `ray://HOST[:PORT]` one that is running, by default at port 10001
     ///
-    /// The store may then be a URL that fsspec knows, as in `--store s3://bucket/runs`; out/runs has copies.
+    /// The store may then be a URL that fsspec supports, as in `--store s3://bucket/runs`; out/runs has copies.
     /// The Python package has the runs made: `pip install 'ray[client]' fsspec`. It is searched next to this program,
     /// then with python3; $KNEE_PYTHON names another interpreter. Scenarios, and the files that they name, are on the
     /// same paths everywhere.

@@ -29,7 +29,7 @@ use kneepoint_linux::namespace::Namespace;
 
 /// How long processes of a killed emulation may take to end.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How often progress is told.
+/// The interval of progress reports.
 const TELL: Duration = Duration::from_secs(10);
 
 /// The kernel is one, so tests that change it take turns.

@@ -187,7 +187,8 @@ pub fn read(frame: &[u8]) -> Option<Headers> {
     Some(Headers { flow, ecn, dscp: class >> 2, tcp: tcp.map(|(tcp, _)| tcp), payload })
 }
 
-/// Whether a host announces itself to its neighbours, as kernels do of themselves: no program of the other host hears it.
+/// Whether a host announces itself to its neighbours, as kernels do by default: no program of the other host receives
+/// it.
 pub fn announces(headers: &Headers) -> bool {
     headers.flow.to.is_multicast() && matches!(headers.flow.protocol, IGMP | ICMP_V6)
 }

@@ -4,8 +4,8 @@
 //! ```text
 //! sending    processor time of the threads that write into a group's sockets, in user and kernel mode; those of sources that open
 //!            connections have the clients' ends, too
-//! receiving  how long the kernel of the near host took to receive frames: TCP takes them in, congestion control hears of
-//!            acknowledgements, and newly permitted segments are sent
+//! receiving  how long the kernel of the near host took to receive frames: TCP takes them in, congestion control
+//! processes acknowledgements, and newly permitted segments are sent
 //! ```
 //!
 //! Both count from the beginning of the run to its end, per packet of data. Receiving is elapsed time of the thread that carries packets,

@@ -254,7 +254,7 @@ mod tests {
             assert!(near.is_up() && near.address().is_none());
             assert!(Wire::open("w9").is_err_and(|error| error.to_string().contains("`w9`")));
             let frame = |after: &[u8], length: usize| {
-                // To a host that is neither, which a device hears when it is promiscuous.
+                // To another host, which a device receives when it is promiscuous.
                 let mut frame = [&[4; 6][..], &[2; 6], after].concat();
                 frame.resize(length, 7);
                 frame

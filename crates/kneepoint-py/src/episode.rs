@@ -273,7 +273,7 @@ impl Episode {
         shared.pacing = pacing.filter(|rate| sound(*rate)).map(PacketRate).or(shared.pacing);
     }
 
-    /// Goes on for so many seconds, or to the end, and tells what the sender saw in them.
+    /// Continues for this many seconds, or to the end, and returns the sender's observations in them.
     fn advance<'py>(&mut self, py: Python<'py>, seconds: f64) -> PyResult<Bound<'py, PyDict>> {
         let until = self.end.min(self.now + Span::from_secs_f64(seconds.max(1e-6)));
         let began = self.now;

@@ -2,7 +2,7 @@
 """A sweep survives SIGKILL: of a worker, of a node's raylet, and of the driver.
 
 A cluster has a head and two nodes of one core each. A kill comes at a random moment of the sweep. At the end nothing is
-missing, the bytes are those of one machine, and the log of the workers tells which runs were begun twice. `KNEE_KILLS=10` repeats each
+missing, the bytes are those of one machine, and the log of the workers shows which runs were begun twice. `KNEE_KILLS=10` repeats each
 kill ten times; `-s` prints the table.
 """
 

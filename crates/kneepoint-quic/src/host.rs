@@ -331,7 +331,7 @@ impl Host {
         self.tell(Signal::Ecn(Ecn { now: self.now, flight, next: self.next() }));
     }
 
-    /// Tells the controller, and keeps what it was told. Whether it yields.
+    /// Passes a signal to the controller, and records it. Whether it yields.
     fn tell(&mut self, signal: Signal) -> bool {
         let yields = signal.tell(&mut self.controller);
         if let Some(record) = &mut self.record {
@@ -353,7 +353,7 @@ impl Host {
         self.look();
     }
 
-    /// Keeps the threshold, which a controller tells only to those that may change it.
+    /// Keeps the threshold, which a controller shows only to code that may change it.
     fn look(&mut self) {
         self.threshold = self.controller.threshold().filter(|threshold| threshold.is_finite());
     }

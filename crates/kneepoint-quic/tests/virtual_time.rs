@@ -152,5 +152,5 @@ fn what_a_controller_in_noq_was_told_has_the_same_effect_outside_of_it() {
             }
         }
     }
-    assert!(losses > 0, "no controller was told of congestion");
+    assert!(losses > 0, "no controller received a congestion signal");
 }

@@ -2,7 +2,7 @@
 //! The [`Desk`] under names that JavaScript calls. A caller writes a question into [`knee_room`], calls a function, and reads the answer
 //! at [`knee_answer`] and its numbers at [`knee_numbers`], before it calls another.
 //!
-//! Nothing here reads memory by an address: it tells JavaScript where memory is.
+//! Nothing here reads memory by an address: it gives JavaScript the addresses.
 
 #![allow(
     unsafe_code,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Kneepoint: a congestion-control laboratory.
 //!
-//! A scenario is parsed and checked once. A run takes it and a seed, and tells observers of its events; the [`Meter`](measure::Meter)
+//! A scenario is parsed and checked once. A run takes it and a seed, and passes its events to observers; the
+//! [`Meter`](measure::Meter)
 //! is the observer that counts them. Its rows are numbers under labels, and the same seed gives the same rows on every machine.
 //!
 //! ```

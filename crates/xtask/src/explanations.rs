@@ -78,7 +78,8 @@ impl<'e> Marker<'e> {
         format!("**{numbers}** (unexplained)")
     }
 
-    /// The explanations that were needed, each with its number, its text as `told`; then what is unexplained, or explains nothing.
+    /// The explanations that were needed, each with its number and its text as `told`; then unexplained numbers and
+    /// unused explanations.
     pub fn finish(
         mut self,
         told: impl Fn(&str) -> Result<String, String>,

@@ -210,7 +210,7 @@ fn options(text: &mut String, setup: &Setup) {
     text.push_str("\n[tcp]\n");
     line(text, "payload", format_args!("\"{PAYLOAD}b\""));
     line(text, "header", format_args!("\"{}b\"", header + if stamps { stamp } else { 0.0 }));
-    // PERT for ns-2 hears the time at which each packet was sent from its acknowledgement, at no bytes.
+    // PERT for ns-2 gets the time at which each packet was sent from its acknowledgement, at no bytes.
     line(text, "timestamps", format_args!("{}", stamps || setup.scheme().0 == "pert"));
     line(text, "handshake", format_args!("{}", setup.count("syn", 1) == 1));
     line(text, "initial_window", format_args!("2"));

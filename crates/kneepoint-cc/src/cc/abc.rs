@@ -115,7 +115,7 @@ mod tests {
             trace.ack(trace.rtt);
         }
         assert!((40.9..41.1).contains(&trace.window()), "{}", trace.window());
-        // A mark is told once a window as well, which changes nothing.
+        // A mark is also reported once per window, which changes nothing.
         let before = trace.window();
         trace.ecn();
         assert_eq!(trace.window(), before);

@@ -4,10 +4,9 @@
 //! draft-cheng-iccrg-delivery-rate-estimation; rounds as in draft-cardwell-iccrg-bbr-congestion-control §4.1.1.3.
 //!
 //! ```text
-//! P is the packet that the acknowledgement answers, sent at s = now - RTT; A the last one heard before s:
-//! delivered = arrived so far - arrived when A was heard
-//! interval  = max(s - A's packet sent,  now - A heard)
-//! rate      = delivered / interval, unless the interval is below the smallest RTT
+//! P is the packet that the acknowledgement answers, sent at s = now - RTT; A the last acknowledgement before s:
+//! delivered = arrived so far - arrived when A arrived interval = max(s - A's packet sent,  now - arrival of A) rate
+//!   = delivered / interval, unless the interval is below the smallest RTT
 //! ```
 //!
 //! The draft keeps this with every packet sent. Here the acknowledgements are remembered instead, for when a
@@ -34,7 +33,7 @@ struct Heard {
     sent: Time,
     resent: u64,
     in_flight: u32,
-    /// Whether packets that were sent next tell less than the path could carry.
+    /// Whether the next packets give samples below the capacity of the path.
     limited: bool,
 }
 
@@ -48,7 +47,7 @@ pub struct Sample {
     /// A round ended and the next began.
     pub round: bool,
     /// Packets that arrived since the acknowledgement before; at least one, where one was acknowledged in order: after
-    /// a timeout the sender hears of packets a second time.
+    /// a timeout, packets are acknowledged a second time.
     pub newly: f64,
     /// Packets retransmitted since then: lost ones, as soon as the host repairs them.
     pub lost: f64,
@@ -142,7 +141,7 @@ impl Delivery {
         while self.heard.get(1).is_some_and(|next| next.at <= sent) {
             self.heard.pop_front();
         }
-        // A packet sent before one that was answered already tells nothing new.
+        // A packet sent before an acknowledged one gives no new information.
         let Some(&prior) = self.heard.front().filter(|prior| prior.at <= sent) else { return };
         if prior.delivered >= self.round_end {
             sample.round = true;

@@ -78,7 +78,7 @@ impl Early {
         self.recovering = ack.recovering;
     }
 
-    /// Whether nothing forbids a response to the acknowledgement just heard.
+    /// Whether a response to the current acknowledgement is permitted.
     #[inline]
     pub fn allowed(&self, ack: &Ack, slow_start: bool) -> bool {
         !ack.recovering

@@ -41,7 +41,7 @@ crate::external! {
         fn on_loss(loss: &Loss);
         /// Start over from one packet.
         fn on_timeout(timeout: &Timeout);
-        /// A mark was echoed, told once per window.
+        /// A mark was echoed, reported once per window.
         fn on_ecn(ecn: &Ecn);
         /// Whether it asks its host for a reduction, since it was asked last.
         fn yields() -> bool;

@@ -17,7 +17,8 @@
 //! The links run REM with marks and with gains for this loop: `queue = "rem:ecn=true,gamma=1,alpha=0.003"`.
 //!
 //! Readings: the proposal has no equation but REM's. The utility is the logarithm, which gives proportional fairness.
-//! Where too few of N packets are marked to tell the price, the rate is unbounded and RATCP grows as it does without
+//! Where too few of N packets are marked to estimate the price, the rate is unbounded and RATCP grows as it does
+//! without
 //! advice. A mark is a price, so it neither reduces the window nor holds up its growth. After a loss or a timeout the rate in force
 //! counts, as in `ratcp`; without one the window is halved.
 //!

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a controller is told: acknowledgements, losses, timeouts, marks, advice, and sizes that the host sets.
+//! Signals to a controller: acknowledgements, losses, timeouts, marks, advice, and sizes that the host sets.
 
 use super::Any;
 use crate::rng::Rng;
@@ -130,7 +130,7 @@ pub enum Advice {
     Change(f64),
 }
 
-/// Something that a host told a controller, as a value: to be kept, and told again to another.
+/// A host's signal to a controller, as a value, to be kept and replayed to another.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Signal {
     /// An acknowledgement, and the number from 0 and below 1 that the controller may draw.

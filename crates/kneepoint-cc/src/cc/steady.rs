@@ -184,7 +184,7 @@ fn periodic(config: &Config, p: f64, rtt: Span) -> f64 {
     }
 }
 
-/// Losses that know nothing of the window.
+/// Losses independent of the window.
 fn random(config: &Config, p: f64, rtt: Span) -> f64 {
     let mut draws = Rng::stream(1, "loss", 0);
     let mut lose = |host: &mut Host, count: u32| {

@@ -3,8 +3,8 @@
 //!
 //! Linux has whole packets: in avoidance the window gains one when it has counted as many acknowledged as the window has
 //! (tcp_cong_avoid_ai). The difference is a packet, but a packet more at a full queue is a packet lost: alone on a
-//! drop-tail link, the window so counted gains its next packet just before it hears of the loss that the one before had
-//! caused, and loses two where the fractional window loses one or two.
+//! drop-tail link, the window so counted gains its next packet just before the loss that the one before had caused is
+//! detected, and loses two where the fractional window loses one or two.
 //!
 //! Of a reduction, some of Linux's controllers round down what is left, max(W / 2, 2), and others what is taken off,
 //! W - b W. Where windows are a few packets and marks take a fraction of one, that decides whether a flow gives way at

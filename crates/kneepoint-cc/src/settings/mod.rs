@@ -144,7 +144,7 @@ macro_rules! whole_settings {
             fn read(raw: &Raw) -> Result<$type, String> {
                 let value = match raw {
                     Raw::Integer(value) => (*value).try_into().ok(),
-                    // 2.0, which JSON does not tell from 2.
+                    // 2.0, which JSON does not distinguish from 2.
                     Raw::Float(value) if libm::trunc(*value) == *value && value.abs() < 9e15 => {
                         (*value as i64).try_into().ok()
                     }

@@ -14,7 +14,7 @@ pub struct Fields {
     options: Vec<Option<String>>,
     /// Fields that options of a verb set without a line, and those options.
     claims: Vec<(String, String)>,
-    /// How titles tell them, without those of `--set`.
+    /// How titles describe them, without `--set`.
     pub told: Vec<String>,
     /// Whether the way back has to be simulated.
     pub both_ways: bool,

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The vocabulary of paths that verbs about one bottleneck share, and its translation to fields of a scenario.
 //!
-//! A simulation knows the way of most data, *down*, and that of acknowledgements, *up*: the client receives. An option without a direction
-//! is about the way of most data, or about both where a dumbbell has them in common. `knee emulate`, which knows no data, gives it to both
-//! ways, and up is from the program.
+//! A simulation distinguishes the direction of most data, *down*, and of acknowledgements, *up*: the client receives.
+//! An option without a direction
+//! is about the way of most data, or about both where a dumbbell has them in common. `knee emulate`, which cannot
+//! distinguish data, applies it to both ways; up is from the program.
 
 mod fields;
 mod link;
@@ -34,7 +35,7 @@ pub struct PathOptions {
     /// A path by its name; other options override its properties
     #[arg(long, value_name = "NAME", value_parser = presets::names(), ignore_case = true, help_heading = PATH)]
     path: Option<String>,
-    /// Let the bottleneck follow a trace, in any form that `knee trace` knows, at the mean rate of that
+    /// Let the bottleneck follow a trace, in any form that `knee trace` reads, at the mean rate of that
     #[arg(long, value_name = "FILE", conflicts_with = "rate", help_heading = PATH)]
     trace: Option<PathBuf>,
     /// Loss: a share as 1% or 0.01, several of them, or a model as gilbert-elliott:to_bad=0.001 or at:times=5s

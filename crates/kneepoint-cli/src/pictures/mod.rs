@@ -75,7 +75,7 @@ impl ChartOptions {
         ChartOptions { charts: charts.to_vec(), ..self.clone() }
     }
 
-    /// Finds the font, so that a missing one is told before anything is computed.
+    /// Finds the font, so that a missing one is reported before anything is computed.
     pub fn printer(&self) -> Result<Printer, Failure> {
         Ok(Printer {
             formats: self.charts.clone(),

@@ -69,7 +69,7 @@ enum Host {
     /// TCP of the simulator
     #[default]
     Sim,
-    /// noq: everything that its controller is told, and the number that it may draw
+    /// noq: every signal to its controller, and the number that it may draw
     Noq,
 }
 

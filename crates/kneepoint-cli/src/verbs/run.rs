@@ -164,7 +164,7 @@ fn fields(session: &Session, arguments: &Arguments) -> Result<Fields, Failure> {
 
 /// The name of a scenario, with fields set from outside: its text says otherwise.
 fn title(name: &str, set: &[String]) -> String {
-    // Seeds and length are told elsewhere in every report.
+    // Seeds and length are given elsewhere in every report.
     let told: Vec<&str> =
         set.iter().map(|line| line.trim()).filter(|line| !line.starts_with("run.")).collect();
     match told.len() {

@@ -279,7 +279,7 @@ impl<O: Observer> Emulator<O> {
         self.frames.release(slot);
     }
 
-    /// The oracle hears of flows that began or ended, and lowers the rate of a packet at the beginning of its path.
+    /// The oracle notices flows that began or ended, and lowers the rate of a packet at the beginning of its path.
     #[inline]
     fn tell(&mut self, packet: &mut Packet, from: Side, now: Time) {
         if let Some(told) = &mut self.told {

@@ -47,7 +47,7 @@ pub struct Status {
     pub settings: Vec<Value>,
     /// When it was loaded.
     pub since: SystemTime,
-    /// Sockets that use it in this network namespace, where `ss` could tell.
+    /// Sockets that use it in this network namespace, if `ss` could count them.
     pub sockets: Option<usize>,
     /// Its programs.
     pub programs: Vec<Program>,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The program that tells a controller what packets say, in an option of TCP (`bpf/rate_option.bpf.c`): it looks at the sockets of a
-//! cgroup. It shares the controller's map and its folder of pins, and goes with them.
+//! The program that passes signals of packets to a controller, in an option of TCP (`bpf/rate_option.bpf.c`): it is
+//! attached to the sockets of a cgroup. It shares the controller's map and its folder of pins, and goes with them.
 
 use std::fs::{self, File};
 use std::io;
@@ -23,7 +23,7 @@ const COUNTS: &str = "counts";
 pub struct OptionUse {
     /// Packets that this machine wrote it into.
     pub written: u64,
-    /// Packets that told a sender its rate.
+    /// Packets that gave a sender its rate.
     pub told: u64,
 }
 

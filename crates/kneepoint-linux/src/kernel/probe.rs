@@ -115,7 +115,8 @@ pub fn needs() -> Vec<Need> {
     ]
 }
 
-/// Whether a congestion control can be a link that ends with its last reference: the kernel knows the flag of its map.
+/// Whether a congestion control can be a link that ends with its last reference: the kernel accepts the flag of its
+/// map.
 pub fn has_links(types: &Btf) -> bool {
     types
         .type_by_kind::<Enum>()

@@ -25,7 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// Between two attempts.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Who is told that there is a wait.
+/// Receives the news of a wait.
 static LISTENER: OnceLock<fn(&str)> = OnceLock::new();
 
 /// Calls this function before each wait from now on.
@@ -101,7 +101,7 @@ fn take_at(path: &Path, patience: Duration) -> Result<Turn, Error> {
     Ok(Turn(locked))
 }
 
-/// The process that has the lock, as far as the kernel tells.
+/// The process that has the lock, as far as the kernel shows it.
 fn holder(file: &File) -> String {
     let place = file.metadata().map_or(String::new(), |file| {
         format!("{:02x}:{:02x}:{}", major(file.dev()), minor(file.dev()), file.ino())

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Sources of traffic on hosts of the kernel: the laboratory's own machines, with sockets for what they request.
 //!
-//! One thread has both ends of every connection of a group, so it knows when a client has what was written. Whether all of it is
+//! One thread has both ends of every connection of a group, so it sees when a client has received the data. Whether all
+//! of it is
 //! acknowledged, the sending socket says (`SIOCOUTQ`); it is asked each millisecond once the client has everything.
 
 use std::collections::VecDeque;
@@ -71,9 +72,9 @@ struct Connection {
     delivered: Time,
     /// Whether nothing more is requested.
     last: bool,
-    /// Whether the sending socket knows that, too.
+    /// Whether the sending socket has received the acknowledgement, too.
     shut: bool,
-    /// Whether the member knows that everything so far is acknowledged.
+    /// Whether the member has been notified that everything so far is acknowledged.
     told: bool,
     /// Transfers inside: where they end, when they began, and how great they are.
     parts: VecDeque<(u64, Time, Bytes)>,
@@ -324,12 +325,12 @@ impl Connection {
         self.written < self.requested || self.has_to_shut()
     }
 
-    /// Whether the sending socket is to be told that nothing follows, which it takes once it is connected.
+    /// Whether the sending socket is to be shut down for writing, which it takes once it is connected.
     fn has_to_shut(&self) -> bool {
         self.last && !self.shut && (self.written > 0 || self.client.is_some())
     }
 
-    /// Whether the client has everything, and the member does not know that it is acknowledged.
+    /// Whether the client has everything, and the member is not yet notified of the acknowledgement.
     fn is_unanswered(&self) -> bool {
         !self.told && self.received == self.requested && !self.has_to_write() && (self.shut || !self.last)
     }
@@ -353,7 +354,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Reads what the client has, and tells of the transfers that are complete with it.
+    /// Reads the client's data, and reports transfers that are complete with it.
     fn read(&mut self, now: Time, news: &Sender<News>) -> io::Result<()> {
         let Some(client) = &self.client else { return Ok(()) };
         self.received += hosts::take(client)?;

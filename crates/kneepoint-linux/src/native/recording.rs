@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The trace of a flow of a simulation.
 //!
-//! Made from the events that observers of a run receive: acknowledgements, packets sent, recovery. They are not told
-//! whether the window limits the
-//! sender, so in a trace every packet acknowledged outside a repair counts for growth. They do not receive random draws
+//! Made from the events that observers of a run receive: acknowledgements, packets sent, recovery. They do not receive
+//! whether the window limits the sender, so in a trace every packet acknowledged outside a repair counts for growth.
+//! They do not receive random draws
 //! either: a trace has its own.
 
 use kneepoint::rng::Rng;

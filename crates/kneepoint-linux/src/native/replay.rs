@@ -62,7 +62,7 @@ pub struct Laboratory {
 }
 
 impl Laboratory {
-    /// The controller of `config`, which hears round trips where it would hear one-way delays: traces have none.
+    /// The controller of `config`, which receives round trips instead of one-way delays: traces have none.
     pub fn new(config: &Config) -> Laboratory {
         let mut heard = config.clone();
         // Few controllers have such a choice.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a controller hears, step by step, as CSV.
+//! The signals to a controller, step by step, as CSV.
 //!
 //! | column | steps | meaning |
 //! |---|---|---|
@@ -13,7 +13,7 @@
 //! | `in_flight` | ack | packets outstanding |
 //! | `recovering` | ack | 1 while losses are repaired, else 0 |
 //! | `draw` | ack | the random number that the step may use, from 0 and below 1; 0.5 if empty |
-//! | `reported` | timeout | 1 if a loss step told of it before, else 0 |
+//! | `reported` | timeout | 1 if a loss step reported it before, else 0 |
 //! | `rate` | advice | packets per second |
 //! | `delivered` | ack | packets known to have arrived; `una` if empty |
 //! | `resent` | ack | packets retransmitted so far, or lost; 0 if empty |
@@ -69,7 +69,7 @@ pub enum Signal {
         flight: f64,
         /// The next packet never sent.
         next: u64,
-        /// Whether the loss was told before.
+        /// Whether the loss was reported before.
         reported: bool,
     },
     /// Packets arrived with marks of congestion.

@@ -318,7 +318,7 @@ impl Stream {
 }
 
 impl Piece {
-    /// Whether an acknowledgement with this echo tells its last transmission from the ones before.
+    /// Whether an acknowledgement with this echo distinguishes its last transmission from earlier ones.
     fn told_by(&self, echo: Option<u32>) -> bool {
         !self.again || echo.zip(self.stamp).is_some_and(|(echo, stamp)| reached(echo, stamp))
     }

@@ -35,7 +35,7 @@ pub(super) enum Acts {
     AtHeadOfFlow,
 }
 
-/// The names of the laboratory's disciplines that Linux has, and how each is told.
+/// The laboratory's disciplines that Linux has, and the configuration of each.
 const KNOWN: [(&str, Told); 9] = [
     ("droptail", droptail),
     ("codel", codel),

@@ -7,7 +7,8 @@
 //!                            /N/       a run: job, outcome, packets, how far it is, what the kernel prints, its memory
 //! ```
 //!
-//! An instance is told no path: it works in the directory of its run, and its command line, which the kernel takes as a source of random
+//! An instance receives no path: it works in the directory of its run, and its command line, which the kernel takes as
+//! a source of random
 //! numbers, is the same everywhere. The kernel ends it when the thread that started it ends in any way.
 
 use std::fs::{self, File, OpenOptions};
@@ -70,8 +71,8 @@ impl Station {
         Ok(station)
     }
 
-    /// Runs an instance of a kernel; the result, and the packets that it saw. How far the run is is told to `asked`, which says whether
-    /// to stop; the error is [`Interrupted`](io::ErrorKind::Interrupted) then.
+    /// Runs an instance of a kernel; the result, and the packets that it saw. The progress of the run is passed to
+    /// `asked`, which returns whether to stop; the error is [`Interrupted`](io::ErrorKind::Interrupted) then.
     pub(super) fn run(
         &self,
         kernel: &Path,
@@ -172,7 +173,7 @@ impl Drop for Running {
     }
 }
 
-/// How far a run is, once its instance has told.
+/// The progress of a run, once its instance has reported it.
 fn reached(file: &Path) -> Option<Span> {
     let told = fs::read(file).ok()?;
     Some(Span(u64::from_le_bytes(told.try_into().ok()?)))

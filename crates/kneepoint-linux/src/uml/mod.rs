@@ -76,7 +76,8 @@ impl Prepared {
         Ok(Prepared { layout, plan: job.plan, job: text })
     }
 
-    /// Runs it, and tells the observer of it. How far it is is told to `asked`, which says whether to stop.
+    /// Runs it, and passes its events to the observer. Its progress is passed to `asked`, which returns whether to
+    /// stop.
     pub fn run<O: Observer>(
         &self,
         valid: &Valid,

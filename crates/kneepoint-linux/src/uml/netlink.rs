@@ -130,7 +130,7 @@ impl Message {
         Message::control(libc::RTM_NEWTCLASS, PUT, device, [handle, parent], kind, options)
     }
 
-    /// The sizes of packets that a discipline is told are greater by `overhead`.
+    /// A discipline receives packet sizes that are greater by `overhead`.
     pub(super) fn sized(self, overhead: i32) -> Message {
         // struct tc_sizespec: cell_log, size_log, cell_align, overhead, linklayer, mpu, mtu, tsize
         let mut spec = vec![0; 24];

@@ -20,7 +20,7 @@ const DONE: &str = "done";
 pub(super) struct Outcome {
     /// By transfer, as its kernel counts them.
     pub(super) retransmissions: Vec<u32>,
-    /// In the order in which they were told.
+    /// In the order of the reports.
     pub(super) news: Vec<News>,
     pub(super) dropped: Vec<Dropped>,
     /// Packets that were not seen, for want of room.

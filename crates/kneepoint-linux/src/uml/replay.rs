@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The events of a run, told from the trips of its packets to the observers of a simulation.
+//! The events of a run, derived from the trips of its packets, for the observers of a simulation.
 //!
 //! Hosts are seen through the same [`Tap`] as in real time, so metrics of groups and flows have the same definitions.
 //! Events of one instant are reported in this order: deliveries, departures from hosts, arrivals at queues, drops,
@@ -113,7 +113,7 @@ pub(super) fn replay<O: Observer>(
     (replay.watch, replay.tap)
 }
 
-/// When a host told something.
+/// The time of a host's report.
 fn told_at(news: &News) -> Time {
     match news {
         News::Completed { delivered, .. } => *delivered,

@@ -79,7 +79,7 @@ impl Shaped {
     ) -> Result<Shaped, String> {
         let said = |why: String| format!("{}: {why}", spec.name);
         if spec.feedback != kneepoint::feedback::Config::default() {
-            return Err(said(format!("Linux tells senders nothing as `{}` does", spec.feedback.name())));
+            return Err(said(format!("Linux has no feedback to senders such as `{}`", spec.feedback.name())));
         }
         if spec.effects.is_some() {
             return Err(said("Linux's links police, reorder, duplicate and corrupt nothing here".into()));

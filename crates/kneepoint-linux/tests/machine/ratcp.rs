@@ -161,7 +161,7 @@ fn the_option_is_where_it_is_wanted_and_goes_with_its_controller() {
     let number = fs::metadata(&cgroup.0).expect("a folder").ino();
     kernel::load_at("ratcp", &[], true, Some(&cgroup.0)).expect("replaced");
     assert_eq!(attached(number), 1);
-    // Hosts outside of the cgroup are told nothing, and fill the queue as Reno does.
+    // Hosts outside of the cgroup receive no rates, and fill the queue as Reno does.
     let (_, waited) = transfer("ratcp", EDGE).mean(2, 8);
     assert_eq!(loaded.option(), kernel::OptionUse::default());
     assert!(waited > 5.0, "{waited} ms");

@@ -212,7 +212,7 @@ fn senders_that_understand_marks_are_marked_and_others_lose_packets() {
     kernel::remove_queue(&router).unwrap();
 }
 
-/// Carries frames between two devices until it is told to end: the codes in the DSCP bits of data, and packets without one.
+/// Carries frames between two devices until it is stopped: the codes in the DSCP bits of data, and packets without one.
 fn carry(hosts: &[Host; 2], ends: &AtomicBool) -> (Vec<u8>, u32) {
     let (mut codes, mut without, mut room) = (Vec::new(), 0, vec![0; 1 << 16]);
     while !ends.load(Ordering::Relaxed) {

@@ -218,7 +218,7 @@ class _Waiting:
     scalable: bool
     """Whether its sender answers marks in proportion: ECT(1)."""
     window: Optional[float]
-    """The congestion window that its sender tells queues, in packets, if it tells one."""
+    """The congestion window that its sender announces to queues, in packets, if any."""
     backlog_packets: int
     """The backlog without it."""
     backlog_bytes: int

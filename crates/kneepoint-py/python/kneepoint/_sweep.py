@@ -33,7 +33,7 @@ BATCH = 1_000_000
 AHEAD = 2
 # Kept runs, without a word on where.
 USUAL = "out/runs"
-# Where a cluster listens to clients, unless it is told otherwise.
+# The default address where a cluster listens to clients.
 PORT = 10001
 
 # How the names end of damaged files that are set aside, as in the binary.
@@ -54,7 +54,7 @@ def sweep(
     """Answers `verb` with its runs made on a cluster: `on="ray"`, or `on="ray://host:port"` for one that is running, by default at
     port 10001. The verb is one that makes many runs: "compare", "coexist", "run" or "reproduce".
 
-    `store` is a directory, or a URL that fsspec knows, such as `s3://bucket/runs`. All other words are those of the verb:
+    `store` is a directory, or a URL that fsspec supports, such as `s3://bucket/runs`. All other words are those of the verb:
     `knee.sweep("run", "my.toml", seeds=1000)`.
     """
     sweeping = {name: one for name, one in _verbs.VERBS.items() if one._takes("on")}
@@ -110,7 +110,7 @@ def work(words: list[str], text: Optional[str], names: list[str]) -> list[tuple[
         _part([*words, f"--store={folder}", "--jobs=1"], text, names)
         files = [Path(folder, f"{name}.json") for name in names]
         if not all(file.exists() for file in files):
-            message = f"a worker on {platform.node()} does not know runs of this study"
+            message = f"a worker on {platform.node()} does not find runs of this study"
             raise RunError(message, "install one version of the package everywhere, and scenarios on the same paths")
         return [(file.name, file.read_bytes()) for file in files]
 

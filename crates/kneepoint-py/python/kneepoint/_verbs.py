@@ -96,7 +96,7 @@ class Verb:
             option = known.get(name)
             if option is not None and option["flag"] is None:
                 raise UsageError(f"`{name}` has no name on the command line", "give it first, without a name")
-            # An unknown name goes on to the command line, which knows the closest.
+            # An unknown name is passed to the command line, which suggests the closest.
             flag = option["flag"] if option is not None else name.strip("_").replace("_", "-")
             spoken.extend(_option(f"--{flag}", option or {}, value))
         return spoken, text

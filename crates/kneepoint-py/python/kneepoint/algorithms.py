@@ -234,13 +234,13 @@ def known(sent: bool = False) -> list[Algorithm]:
 def call(
     words: list[str], text: Optional[str], files: bool = False, only: Optional[list[str]] = None
 ) -> _native.Call:
-    """A verb at work that knows the algorithms."""
+    """A verb at work with the declared algorithms."""
     # A part of the runs is made for a cluster, which keeps them.
     return _native.Call(words, text, files, only, known(sent=only is not None))
 
 
 def carried(work: Callable[..., Any]) -> Callable[..., Any]:
-    """The same function for a process elsewhere, where it knows the algorithms of this one."""
+    """The same function for another process, with the algorithms of this one."""
     own = known(sent=True)
 
     def there(*arguments: Any) -> Any:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Controllers in Python: an object for each flow, told of every signal, whose window and pace are read after each.
+//! Controllers in Python: an object for each flow, which receives every signal, and whose window and pace are read
+//! after each.
 
 use std::sync::Arc;
 

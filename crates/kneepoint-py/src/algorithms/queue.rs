@@ -45,7 +45,7 @@ struct AtQueue {
     ect: bool,
     /// Whether its sender answers marks in proportion: ECT(1).
     scalable: bool,
-    /// The congestion window that its sender tells queues, in packets, if it tells one.
+    /// The congestion window that its sender announces to queues, in packets, if any.
     window: Option<f64>,
     /// The backlog without it.
     backlog_packets: u32,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Sources of traffic in Python: a machine without I/O that is told of the time and of its connections, and answers with requests.
+//! Sources of traffic in Python: a machine without I/O that receives the time and the events of its connections, and
+//! answers with requests.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

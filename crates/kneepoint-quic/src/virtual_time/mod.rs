@@ -293,7 +293,7 @@ impl<'a, O: Observer> Run<'a, O> {
         Ok(())
     }
 
-    /// Lets one end of a flow do what it can, and tells what came of it.
+    /// Lets one end of a flow do all pending work, and returns the result.
     fn work(&mut self, number: u32, own: usize, now: Time) -> Result<(), String> {
         let at = self.instant(now);
         let mut out = Vec::new();
@@ -322,7 +322,7 @@ impl<'a, O: Observer> Run<'a, O> {
         Ok(())
     }
 
-    /// Tells what a sender's controller heard.
+    /// Reports the signals to a sender's controller.
     fn tell(&mut self, number: u32, now: Time) {
         let flow = &self.flows[number as usize];
         let heard = flow.ear.take();

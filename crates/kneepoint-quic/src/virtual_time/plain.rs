@@ -119,7 +119,7 @@ impl ServerConfig for Plain {
 /// The remaining steps of a side, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Stage {
-    /// Says hello: a client with its parameters, a server when it has heard a client's.
+    /// Says hello: a client with its parameters, a server when it has received a client's.
     Hello,
     /// A client awaits the server's hello, and takes the keys of the handshake.
     HandshakeKeys,
@@ -134,7 +134,7 @@ struct Handshake {
     side: Side,
     own: Vec<u8>,
     heard: Vec<u8>,
-    /// How many messages were heard.
+    /// The number of messages received.
     messages: u32,
     stage: Stage,
 }

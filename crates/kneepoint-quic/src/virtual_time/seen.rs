@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a connection's controller hears, seen from outside: around any controller, the stack's own ones too.
+//! A wrapper that observes the signals to a connection's controller: around any controller, the stack's own ones too.
 
 use std::any::Any;
 use std::boxed::Box;
@@ -18,7 +18,7 @@ pub(super) struct Heard {
     pub(super) rtt: Option<Duration>,
     /// Packets lost.
     pub(super) lost: u32,
-    /// Times that the controller was told of congestion.
+    /// The number of congestion signals to the controller.
     pub(super) episodes: u32,
     /// Times that all packets of a long time were lost.
     pub(super) persistent: u32,

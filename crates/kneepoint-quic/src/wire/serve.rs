@@ -78,7 +78,7 @@ pub struct Path {
     pub sent: u64,
     /// Packets that were lost.
     pub lost: u64,
-    /// Times that the controller was told of congestion.
+    /// The number of congestion signals to the controller.
     pub episodes: u64,
 }
 
@@ -162,7 +162,7 @@ pub(super) trait Endpoint {
     fn accept(incoming: Self::Incoming) -> impl Future<Output = Option<Self::Connection>> + Send;
     fn refuse(incoming: Self::Incoming);
     fn close(&self);
-    /// Until all have been told that it is closed.
+    /// Until all have been notified that it is closed.
     fn idle(&self) -> impl Future<Output = ()>;
 }
 

@@ -3,7 +3,7 @@
 //!
 //! A link stamps the data packets that leave it. A stamp only ever lowers what a packet requests, so a sender learns the
 //! least value along the path, one round trip after its packet left. Feedback orders and drops nothing: it works with
-//! any queue discipline. Senders whose controllers use no explicit feedback request none, and are not told.
+//! any queue discipline. Senders whose controllers use no explicit feedback request none, and receive none.
 //!
 //! To add one: write `feedback/NAME.rs` like `feedback/erica.rs` and add its line to the registry below.
 

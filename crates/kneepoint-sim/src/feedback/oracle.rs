@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Oracle: each sender knows its exact max-min fair rate, out of band and one round trip late.
+//! Oracle: each sender receives its exact max-min fair rate, out of band and one round trip late.
 //!
 //! A. Karnik, A. Kumar, "Performance of TCP Congestion Control With Explicit Rate Feedback", IEEE/ACM ToN 13(1) 2005,
 //! §III eq. (1) and §IV. D. Bertsekas, R. Gallager, "Data Networks", 2nd ed. 1992, §6.5.2 (max-min fairness).

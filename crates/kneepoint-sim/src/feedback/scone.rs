@@ -185,7 +185,7 @@ mod tests {
             bench.stamped(flow, ANY);
         }
         bench.now += Span::from_millis(100);
-        // Of three flows the share is 3 Mbit/s, of which the code leaves 2.818; the old flows are not told yet.
+        // Of three flows the share is 3 Mbit/s, of which the code leaves 2.818; the old flows have not received it yet.
         for (flow, explicit) in [(0, ANY), (1, ANY), (2, ANY), (3, Explicit::Rate(Rate(2_818_383)))] {
             assert_eq!(bench.stamped(flow, ANY), Some(explicit));
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! XCP: a router tells each packet by how much its sender's window should change: efficiency for all, fairness among them.
+//! XCP: a router writes into each packet a change of its sender's window: efficiency for all, fairness among them.
 //!
 //! D. Katabi, M. Handley, C. Rohrs, "Congestion Control for High Bandwidth-Delay Product Networks", SIGCOMM 2002, §3.5.
 //!
@@ -81,7 +81,7 @@ struct Request {
     asked: f64,
 }
 
-/// A router that tells each packet a change of its window.
+/// A router that writes a change of the window into each packet.
 #[derive(Clone, Debug)]
 pub struct Xcp {
     params: Params,
@@ -250,7 +250,7 @@ mod tests {
         }
     }
 
-    /// By how many packets/s the flows are told to change their rates in the interval that follows.
+    /// The requested change of the flows' rates in the next interval, in packets/s.
     fn told(router: &mut Xcp, flows: &Flows) -> Vec<f64> {
         let of = |flow: &(f64, u64)| {
             let packet = request(*flow);

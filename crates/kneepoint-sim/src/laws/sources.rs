@@ -194,7 +194,7 @@ impl Observer for Deeds {
     }
 }
 
-/// A source runs a small network, and stops when told.
+/// A source runs a small network, and stops on request.
 pub fn stop_when_told(config: &Config) {
     let valid = network(config);
     let (deeds, outcome) = run::run(&valid, 1, Deeds::default());

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The observer that measures a run: it routes each event to the counters of its subjects.
 //!
-//! It hears of every packet on every link, so it allocates nothing while packets flow, and keeps the path of measured links
+//! It receives every packet on every link, so it allocates nothing while packets flow, and keeps the path of measured
+//! links
 //! apart from that of all others.
 
 use super::crossing::Crossed;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Parts: the headline metrics over equal parts of the measurement window, which tell whether they have a mean.
+//! Parts: the headline metrics over equal parts of the measurement window, which show whether they have a mean.
 //!
 //! Metrics are defined as for the whole window, in the files of links and groups; a packet counts in the part in which it arrives, or in which
 //! its transmission begins.
@@ -10,7 +10,8 @@ use crate::table::{Table, jain_index};
 use crate::trace::{Event, LinkId, Observer};
 use crate::units::{Interval, Span, Time};
 
-/// The parts of a window. The long-run variance of sixty is told by six of its cosines, and their means hide what lasts less than a sixtieth.
+/// The parts of a window. The long-run variance of sixty is estimated from six cosines, and their means hide changes
+/// shorter than a sixtieth.
 pub const PARTS: usize = 60;
 
 /// Measures the bottleneck and the listed flows of each group in every part of the window.

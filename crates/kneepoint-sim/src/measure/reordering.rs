@@ -28,7 +28,7 @@ pub(super) struct Order {
     flows: BTreeMap<u32, Arrivals>,
     packets: u64,
     reordered: u64,
-    /// Those of which TCP hears three duplicates.
+    /// Gaps that cause three duplicate acknowledgements.
     far: u64,
     /// In thousandths of a packet.
     pub(super) extent: Recorder,

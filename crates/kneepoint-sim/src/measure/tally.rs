@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Tally: an amount between one sampling instant and the next.
 //!
-//! A run tells some events ahead of their time: a drop-tail link knows when it will transmit a packet as the packet arrives.
+//! A run reports some events ahead of their time: a drop-tail link can compute a packet's transmission when it arrives.
 //! Events beyond the next instant wait here until it has passed.
 
 use std::collections::VecDeque;

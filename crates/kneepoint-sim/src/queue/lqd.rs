@@ -21,7 +21,7 @@ crate::settings! {
     pub struct Params {}
 }
 
-/// One queue that knows what each flow holds of it.
+/// One queue that counts each flow's packets.
 #[derive(Clone, Debug)]
 pub struct Lqd {
     /// The bytes that wait, by flow.

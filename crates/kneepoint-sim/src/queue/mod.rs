@@ -77,7 +77,8 @@ pub struct Arrival<'a> {
 }
 
 impl Arrival<'_> {
-    /// The congestion window, in packets, that the sender of a data packet tells queues; a datagram tells none.
+    /// The congestion window, in packets, that the sender of a data packet announces to queues; a datagram announces
+    /// none.
     #[inline]
     pub fn window(&self) -> Option<f64> {
         match self.packet.body() {

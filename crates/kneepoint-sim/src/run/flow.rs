@@ -20,7 +20,7 @@ pub struct Paths {
     pub forward: u32,
     /// The first hop of its acknowledgements.
     pub backward: u32,
-    /// The class of its data for the oracle, if there is one that knows of it.
+    /// The class of its data for the oracle, if any.
     pub class: Option<u32>,
 }
 
@@ -250,7 +250,7 @@ impl Flow {
         watch.on(now, &Event::Closed { flow });
     }
 
-    /// What there is to tell of a transfer that ended.
+    /// The data of an ended transfer.
     fn completed(&self, flow: FlowId, now: Time) -> Event<'static> {
         let delivered = self.delivered.min(now);
         let (group, began, size) = (self.group, self.began, self.sender.acked());

@@ -19,7 +19,7 @@ pub struct Hosts {
     base: Entity,
     packets: u32,
     seed: u64,
-    /// What senders are told out of band.
+    /// Signals to senders out of band.
     oracle: Option<Box<Oracle>>,
 }
 

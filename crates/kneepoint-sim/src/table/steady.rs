@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Steadiness: whether a measured quantity has a mean that a longer run would have, too, and how well one run knows it.
+//! Steadiness: whether a measured quantity has a mean that a longer run would have, too, and how precisely one run
+//! estimates it.
 //!
 //! A run is a series of means over equal parts of its window.
 //!
@@ -35,7 +36,8 @@ fn cosine(series: &[f64], j: usize) -> f64 {
     libm::sqrt(2.0 / count) * sum
 }
 
-/// How many cosines tell the long-run variance of a series of this length: more have less noise and more bias.
+/// The number of cosines that estimate the long-run variance of a series of this length: more have less noise and more
+/// bias.
 fn cosines(count: usize) -> usize {
     (libm::round(0.4 * libm::cbrt(count as f64 * count as f64)) as usize).max(1)
 }

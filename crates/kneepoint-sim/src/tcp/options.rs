@@ -166,7 +166,7 @@ crate::settings! {
         window_validation: bool = true;
         /// NewReno restarts the timer at the first partial acknowledgement only (RFC 6582 §4).
         impatient: bool = true;
-        /// How exactly packets tell queues the window.
+        /// The precision with which packets announce the window to queues.
         hint: Encoding = Encoding::Exact;
         /// Packets leave up to this much later, at random: a host's own noise, which breaks phase effects.
         jitter: Span = Span::ZERO, Span::ZERO..=Span::from_secs(1);

@@ -52,8 +52,8 @@ pub struct Prr {
 }
 
 impl Prr {
-    /// A reduction begins: `flight` packets are outstanding, `sacked` of them arrived out of order, and the acknowledgement
-    /// that began it told of `delivered`.
+    /// A reduction begins: `flight` packets are outstanding, `sacked` of them arrived out of order, and the
+    /// acknowledgement that began it delivered `delivered`.
     pub fn begin(rule: Reduction, flight: u32, sacked: u32, delivered: u32) -> Prr {
         let from = if rule == Reduction::Rfc6937 { flight } else { flight + delivered - sacked };
         Prr { rule, from: from.max(1), delivered: 0, out: 0 }

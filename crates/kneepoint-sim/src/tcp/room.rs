@@ -16,7 +16,8 @@
 //! and half the kernel's overhead, as Linux presumes before it has measured its driver (TCP_DEFAULT_SCALING_RATIO). The first window
 //! is that of a buffer of 128 KiB.
 //!
-//! Reading: the receiver knows the round trip as its sender has it, where Linux estimates it by timestamps. While a queue builds up in slow
+//! Reading: the receiver uses the sender's round trip, where Linux estimates it by timestamps. While a queue builds up
+//! in slow
 //! start that is too short, and the room too small: a lone Reno at 10 Mbit/s and 60 ms with a buffer of two bandwidth-delay products
 //! drops 91 packets, 160 without a limit, and 157 in the kernel, whose room does not limit it. Hence no preset limits it.
 
@@ -73,8 +74,9 @@ impl Rest {
         self.edge.saturating_sub(next)
     }
 
-    /// The buffer holds `held` segments below `next`. Whether the sender should know at once: there is room for two segments more than it
-    /// knows of, and for at least twice as many (RFC 9293 §3.8.6.2.2; Linux `tcp_cleanup_rbuf`).
+    /// The buffer holds `held` segments below `next`. Whether the sender needs an update at once: there is room for two
+    /// segments more than last announced, and for at least twice as many (RFC 9293 §3.8.6.2.2; Linux
+    /// `tcp_cleanup_rbuf`).
     pub fn hold(&mut self, held: u32, next: u32) -> bool {
         self.edge = self.edge.max(next.saturating_add(self.capacity.saturating_sub(held)));
         let (known, now) = (self.known.saturating_sub(next), self.edge.saturating_sub(next));

@@ -18,7 +18,7 @@
 //! RTO = SRTT + V
 //! ```
 //!
-//! A host whose clock is noisy measures R + U[0, 2m], and knows nothing else: `m` is `rtt_noise`.
+//! A host with a noisy clock only measures R + U[0, 2m]: `m` is `rtt_noise`.
 
 use super::Options;
 use crate::rng::Rng;

@@ -88,7 +88,7 @@ pub enum Event<'a> {
         /// whose transfer ended.
         payload: Bytes,
     },
-    /// A sender heard an acknowledgement.
+    /// A sender received an acknowledgement.
     Acked {
         /// The flow.
         flow: FlowId,
@@ -159,7 +159,7 @@ pub trait View {
     fn discipline(&self, link: LinkId) -> Vec<(&'static str, f64)>;
 }
 
-/// The way of a packet through a queue that knows, as the packet arrives, when its transmission begins.
+/// The path of a packet through a queue that can compute the start of its transmission when it arrives.
 #[derive(Clone, Copy, Debug)]
 pub struct Passage<'a> {
     /// The link.

@@ -9,9 +9,10 @@ use super::{Alteration, Event, Fate, LinkId, Observer};
 use crate::packet::Packet;
 use crate::units::{Bytes, Span, Time};
 
-/// Hands events to an observer in the order of their times, and events of one time in the order in which the run told them.
+/// Hands events to an observer in the order of their times, and events of one time in the order in which the run
+/// reported them.
 ///
-/// A run looks ahead where that is exact, so it tells some events before their time. They wait here until the
+/// A run looks ahead where that is exact, so it reports some events before their time. They wait here until the
 /// run's clock has reached them. As many wait as packets are on their way at most.
 #[derive(Clone)]
 pub struct Ordered<O> {
@@ -22,7 +23,7 @@ pub struct Ordered<O> {
     told: u64,
 }
 
-/// An event that was told ahead; the greatest of a heap is the next.
+/// An event reported early; the greatest of a heap is the next.
 #[derive(Clone)]
 struct Waiting {
     at: Time,

@@ -2,7 +2,8 @@
 //! Traffic: the sources that put load on a network, and their registry.
 //!
 //! A group of traffic has members, and each member is a source: a machine without I/O. Its inputs are the time and
-//! the progress of its connections; its outputs are requests to open, write and close connections and to send datagrams. It knows no hosts and no network. Its time and its random numbers are arguments.
+//! the progress of its connections; its outputs are requests to open, write and close connections and to send
+//! datagrams. It is independent of hosts and of the network. Its time and its random numbers are arguments.
 //!
 //! To add one: write `traffic/NAME.rs` like `traffic/cbr.rs` and add its line to the registry below. Its section, its
 //! fields, its schema, its place in the example and its laws follow from these two. A source of another crate needs no line: see

@@ -92,7 +92,7 @@ impl Params {
 
 /// The one connection of a member.
 const OWN: u32 = 0;
-/// How late a server may hear that a segment has arrived.
+/// The greatest delay of a server's notice that a segment has arrived.
 const LAG: Span = Span::from_secs(1);
 
 /// A viewer.

@@ -30,7 +30,8 @@ pub(in super::super) struct Timeline {
 /// A quantity over time.
 #[derive(Clone)]
 pub(in super::super) struct Strip {
-    /// Its axis, which holds the range that is shown; a curve that leaves it is cut off, and its peak is told in words.
+    /// Its axis, which holds the range that is shown; a curve that leaves it is cut off, and its peak is given in
+    /// words.
     pub axis: Axis,
     /// Its curves.
     pub curves: Vec<Trace>,

@@ -121,7 +121,8 @@ struct Page<'p> {
 }
 
 impl Page<'_> {
-    /// The names of the scheme and of the reference along the axis of senders: without their settings, if that tells them apart.
+    /// The names of the scheme and of the reference along the axis of senders: without their settings, if these are not
+    /// needed to distinguish them.
     fn labels(&self) -> [String; 2] {
         let Contestants { subject, reference, .. } = self.origin.contestants;
         let bare = |name: &str| name.split(':').next().unwrap_or(name).to_string();

@@ -226,7 +226,7 @@ fn computed_and_simulated(
     let axes = sweep::axes(body, faults);
     let mut seeds = Vec::new();
     for index in 0..sweep::combinations(&axes) {
-        // The computations told the faults of the sweep.
+        // The computations report the faults of the sweep.
         let (labels, mut tree) = sweep::point(body, &axes, index, &Extensions::NONE, &mut Faults::default());
         tree.entries.retain(|(key, _)| key.text != "compute" && key.text != "sweep");
         let mut found = Faults::default();

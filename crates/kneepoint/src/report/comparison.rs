@@ -148,7 +148,7 @@ const ALIKE: &str = "The schemes do not differ in any measured quantity.";
 /// Packets that a window needs for averages over it to mean anything.
 const LEAST_SERVED: f64 = 100.0;
 
-/// A column per metric and a line per scheme; of many, a terminal shows what tells most.
+/// A column per metric and a line per scheme; of many, a terminal shows the most informative.
 fn headline(comparison: &Comparison, wish: &FigureSpec) -> Vec<Block> {
     let grid = Grid::of(comparison);
     let table = pivot::table(comparison, &grid);

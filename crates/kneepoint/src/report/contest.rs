@@ -22,7 +22,7 @@ use crate::table::paired::{LEVEL, Paired, holm};
 /// Parts of a field's path that make it a choice of algorithms, or of their parameters.
 const CHOICES: [&str; 6] = ["scheme", "cc", "queue", "reverse_queue", "feedback", "tcp"];
 
-/// Fewer seeds than this tell little apart among several rivals.
+/// Fewer seeds than this separate only large differences among several rivals.
 pub(super) const FEW_SEEDS: usize = 4;
 
 /// Whether people choose between the levels of a factor, rather than meet them.
@@ -157,12 +157,12 @@ impl Judgement {
         self.p(one, other).is_some_and(|p| p < LEVEL)
     }
 
-    /// The rivals from the best on that are told apart from it, in their order.
+    /// The rivals that are distinguishable from the best, in their order.
     pub(super) fn worse(&self) -> Vec<usize> {
         self.order[1..].iter().copied().filter(|rank| self.is_apart(self.best(), *rank)).collect()
     }
 
-    /// The mark of a rival; none of any where the best is told apart from none.
+    /// The mark of a rival; no marks where the best is indistinguishable from all.
     pub(super) fn standing(&self, rank: usize) -> Standing {
         match (self.worse().as_slice(), self.means.contains_key(&rank)) {
             ([], _) | (_, false) => Standing::Unmarked,

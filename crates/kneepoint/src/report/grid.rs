@@ -67,7 +67,7 @@ fn standings(comparison: &Comparison, metric: &Metric) -> Vec<Standing> {
 pub(super) fn marks(cells: &[Shown], best: &str, seeds: usize) -> Option<String> {
     let any = |standing| cells.iter().any(|cell| cell.standing == standing);
     let few = match seeds {
-        2..FEW_SEEDS => format!(" {seeds} seeds tell little apart."),
+        2..FEW_SEEDS => format!(" {seeds} seeds separate only large differences."),
         _ => String::new(),
     };
     let alike = any(Standing::Alike).then(|| {
@@ -294,7 +294,7 @@ mod tests {
     fn a_mark_of_equals_by_few_seeds_says_how_few() {
         let cells = [Standing::Best, Standing::Alike].map(|standing| Shown::from("1").standing(standing));
         let said = |seeds| marks(&cells, "*", seeds).unwrap();
-        assert!(said(3).ends_with("(p ≥ 0.05). 3 seeds tell little apart."), "{}", said(3));
+        assert!(said(3).ends_with("(p ≥ 0.05). 3 seeds separate only large differences."), "{}", said(3));
         assert!(!said(10).contains("tell little"));
         assert!(
             !marks(&cells[..1], "*", 3).unwrap().contains("tell little"),

@@ -61,7 +61,7 @@ pub const PARTS: [(&str, Subject); 7] = [
     ("drop_windows", Subject::DropWindow),
 ];
 
-/// The version of the layout of files written here; a reader that knows it knows every key.
+/// The version of the layout of files written here; it determines every key.
 pub const SCHEMA_VERSION: u32 = 4;
 
 /// Schemes that ran the same scenario with the same seeds.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Rows of several factors: the whole table for pages, and for a terminal what tells most of it.
+//! Rows of several factors: the whole table for pages, and for a terminal the most informative part.
 //!
 //! ```text
 //! lines      the factor that is compared: the first one of names, such as schemes

@@ -91,7 +91,7 @@ const MEASURES: [Measure; 3] = [
     },
 ];
 
-/// Fewer episodes of loss than this tell no predictor from another: of ten, Wilson's interval of a half is 24 % to 76 %.
+/// Fewer episodes of loss than this cannot separate predictors: of ten, Wilson's interval of a half is 24 % to 76 %.
 const FEW: u64 = 10;
 
 /// Percent.
@@ -141,7 +141,8 @@ impl WatchedFlow {
         met.max().unwrap_or(0)
     }
 
-    /// The predictors that tell losses from their absence best, and how well; none if nothing was foreseen. One that says
+    /// The predictors that best distinguish losses from their absence, with their scores; none if nothing was foreseen.
+    /// One that says
     /// high all the time foresees everything and is left out.
     pub fn best(&self, judge: Judge) -> (Vec<&str>, f64) {
         let mut best = (Vec::new(), 0.0);
@@ -172,7 +173,7 @@ impl WatchedFlow {
         let episodes = self.episodes(judge);
         if self.course.is_some() && episodes < FEW {
             return format!(
-                "{episodes} episodes of loss are too few to tell one predictor from another; {FEW} or more are needed."
+                "{episodes} episodes of loss are too few to distinguish predictors; {FEW} or more are needed."
             );
         }
         let (names, balance) = self.best(judge);

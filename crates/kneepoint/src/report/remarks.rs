@@ -13,7 +13,7 @@ use crate::table::{number, value};
 const EFFECTS: [(&str, &str, &str); 2] =
     [("duplicated", "duplicated", ""), ("corrupted", "corrupted", ", which their receivers dropped")];
 
-/// All remarks on a comparison: what its runs cannot tell, what was noted of them, and what follows from the rows.
+/// All remarks on a comparison: the limits of its runs, notes on them, and conclusions from the rows.
 pub(super) fn of(comparison: &Comparison) -> Vec<String> {
     let cautions = comparison.cautions.iter().map(|caution| caution.text.clone());
     let noted = cautions.chain(comparison.manifest.notes.iter().cloned());

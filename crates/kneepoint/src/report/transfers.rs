@@ -296,7 +296,7 @@ mod tests {
             "prert/pi has a 50 % shorter median completion time than reno/droptail (51 ms against 102 ms, 3 seeds, p < 0.001), at \
              10 % less goodput of long transfers."
         );
-        // Schemes whose times do not differ in every seed are not told apart.
+        // Schemes whose times do not differ in every seed are indistinguishable.
         comparison.schemes[1].runs = comparison.schemes[0].runs.clone();
         assert!(
             answer(&comparison).contains("is statistically indistinguishable"),

@@ -76,7 +76,7 @@ fn told(comparison: &Comparison, contest: &Contest, gauge: &Gauge, others: &[Gau
     judged.map_or_else(Prose::default, |judged| Telling { comparison, gauge, others, judged }.sentence())
 }
 
-/// A contest that is told.
+/// A contest in words.
 struct Telling<'t> {
     comparison: &'t Comparison,
     /// What decides it.
@@ -99,7 +99,7 @@ impl Telling<'_> {
         }
     }
 
-    /// The best against the next that is told apart from it, and those that are not.
+    /// The best against the next distinguishable one, and the indistinguishable ones.
     fn apart(&self, alike: &[usize], next: usize) -> Prose {
         let (first, of) = (self.judged.best(), self.judged.order.len());
         let (one, other) = (self.judged.mean(first).mean, self.judged.mean(next).mean);
@@ -128,7 +128,7 @@ impl Telling<'_> {
         Prose::default().strong(self.name(first)).then(told)
     }
 
-    /// None is told apart from the best.
+    /// None is distinguishable from the best.
     fn tied(&self) -> Prose {
         let order = &self.judged.order;
         let (first, last) = (self.judged.best(), order[order.len() - 1]);

@@ -68,7 +68,7 @@ fn settable(what: &str, Entry { name, fields, .. }: &Entry, reserved: &[&str]) -
     Ok(())
 }
 
-/// A name can be given if it is free, and if it can be told from the settings that follow it in a scheme.
+/// A name can be given if it is free, and if it cannot be confused with the settings that follow it in a scheme.
 fn vacant(what: &str, name: &str, taken: bool) -> Result<(), String> {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
     if name.is_empty() || !name.chars().all(plain) {

@@ -71,7 +71,7 @@ impl Preset {
 }
 
 /// Every preset. In a scheme a preset goes before an algorithm of the same name; in a scenario the algorithm
-/// does, because `[tcp]` there says how losses are repaired, and `[feedback]` what bottlenecks tell.
+/// does, because `[tcp]` there sets the recovery, and `[feedback]` the feedback of bottlenecks.
 pub const PRESETS: &[Preset] = &[
     Preset::control("sack", "reno", "Reno's window with selective acknowledgements.")
         .repairing(Recovery::Sack),
@@ -80,13 +80,13 @@ pub const PRESETS: &[Preset] = &[
     Preset::control("tahoe", "reno", "Reno's window with Tahoe's recovery.").repairing(Recovery::Tahoe),
     Preset::control("old-tahoe", "reno", "Reno's window where every loss waits for the timer.")
         .repairing(Recovery::OldTahoe),
-    Preset::control("ratcp", "ratcp", "RATCP with Reno's recovery, told its exact fair rate: RATCP-Reno.")
+    Preset::control("ratcp", "ratcp", "RATCP with Reno's recovery, given its exact fair rate: RATCP-Reno.")
         .repairing(Recovery::Reno)
         .told_by("oracle"),
     Preset::control(
         "ratcp-old-tahoe",
         "ratcp",
-        "RATCP where every loss waits for the timer, told its exact fair rate.",
+        "RATCP where every loss waits for the timer, given its exact fair rate.",
     )
     .repairing(Recovery::OldTahoe)
     .told_by("oracle"),

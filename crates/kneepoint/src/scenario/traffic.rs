@@ -178,7 +178,7 @@ fn size(table: &Table, place: &str, greatest: Option<Bytes>, tcp: &tcp::Options,
 /// A dot would make the paths of sweeps ambiguous.
 fn named(table: &Table, name: &Or<Name, Auto>, faults: &mut Faults) {
     if let Some(Name(name)) = name.get().filter(|Name(name)| name.contains('.') || name == "*") {
-        let message = format!("name: `{name}` cannot be told from a path");
+        let message = format!("name: `{name}` cannot be distinguished from a path");
         faults.add_with_help(table.place("name"), message, "leave dots and a lone asterisk out of it");
     }
 }

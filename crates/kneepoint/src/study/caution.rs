@@ -97,7 +97,7 @@ pub fn of(cases: &[Case]) -> Vec<Caution> {
     Doubt::ALL.iter().filter_map(kind).collect()
 }
 
-/// The worst of one kind, which tells how many others there are.
+/// The worst of one kind, with the number of others.
 fn told(mut alike: Vec<&Caution>, doubt: Doubt) -> Option<Caution> {
     let worse = |one: &&Caution, other: &&Caution| match doubt {
         Doubt::Brief | Doubt::Epochs | Doubt::Percentile => one.found.total_cmp(&other.found),

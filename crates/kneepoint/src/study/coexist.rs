@@ -56,7 +56,7 @@ pub struct Question {
     pub enough: f64,
     /// Fields of every scenario that are set from outside.
     pub path: Vec<String>,
-    /// How a title tells them.
+    /// Their description in a title.
     pub also: Vec<String>,
     /// Whether the way back has a bottleneck of its own.
     pub full: bool,

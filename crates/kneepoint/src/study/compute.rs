@@ -42,7 +42,7 @@ crate::settings! {
         along: Words = Words("rtt=20ms..500ms:200".into());
         /// The queueing delay that a controller answers.
         queueing: Span = Span::ZERO, Span::ZERO..=Span::from_secs(100);
-        /// The greatest queueing delay that it heard before.
+        /// The greatest queueing delay that it received before.
         greatest: Span = Span::ZERO, Span::ZERO..=Span::from_secs(100);
         /// The losses that it had before, each after a thousand acknowledgements at the greatest queueing delay.
         losses: u32 = 0, 0..=1000;
@@ -180,7 +180,7 @@ const BETWEEN: u64 = 1000;
 const FLIGHT: u64 = 100;
 
 impl ComputeParams {
-    /// The controller hears an empty path once, then what came before, then the queue once: its average must not
+    /// The controller receives an empty path once, then the earlier samples, then the queue once: its average must not
     /// remember. Its numbers come under the names that it gives them.
     fn response(&self, controller: &cc::Config) -> Row {
         let mut controller = controller.build(Start::avoiding(FLIGHT as f64));

@@ -87,8 +87,8 @@ pub fn lasts(work: &Work) -> bool {
     external(work).iter().all(|(_, versioned)| *versioned)
 }
 
-/// The prints of the algorithms from outside the registries, and whether they have versions. Without one, two definitions are told
-/// apart only as long as both exist.
+/// The prints of the algorithms from outside the registries, and whether they have versions. Without one, two
+/// definitions are distinguished only as long as both exist.
 fn external(work: &Work) -> Vec<(String, bool)> {
     let Work::Packets(packets) = work else { return Vec::new() };
     let valid = &packets.valid;

@@ -10,7 +10,7 @@
 //! | `rate`, `delay`, `buffer` | rate, round-trip time and buffer of the bottleneck |
 //! | `packet` | a payload and 40 bytes of headers |
 //! | `arrivals`, `session`, `max_sessions` | `[capacity] kind = "ephemeral"`, whose `epoch` is the delay |
-//! | `protocol`, `backlog` | `ratcp` told by the oracle, or `reno`; recovery by timeouts alone |
+//! | `protocol`, `backlog` | `ratcp` with the oracle, or `reno`; recovery by timeouts alone |
 //! | `rounding` | RATCP's `rounding`: up for the next whole number, down otherwise |
 //!
 //! Nothing in the network corresponds to the other readings. Its timers are those of TCP, not three intervals.
@@ -124,7 +124,8 @@ impl Question {
         Ok(places)
     }
 
-    /// The analysis at a place, and drawings if they are wanted; `number` tells their random numbers from other places'.
+    /// The analysis at a place, and drawings if they are wanted; `number` separates their random numbers from other
+    /// places'.
     pub fn compute(&self, place: &Place, number: usize) -> Point {
         let rng = Rng::stream(self.seed, "markov", number as u64);
         let drawn = self.cycles.and_then(|cycles| markov::simulate(&place.params, cycles, rng).ok());

@@ -403,7 +403,7 @@ fn time_ends_with_the_run() {
     );
 }
 
-/// An observer that hears of each event by itself.
+/// An observer that receives each event separately.
 struct Singly<O>(O);
 
 impl<O: Observer> Observer for Singly<O> {

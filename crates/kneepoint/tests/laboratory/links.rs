@@ -22,7 +22,7 @@ fn valid(topology: &str, sections: &str) -> Valid {
     plan.cases.remove(0).valid
 }
 
-/// Events as they were told.
+/// Events as reported.
 #[derive(Default, PartialEq)]
 struct Tape {
     times: Vec<Time>,

@@ -119,8 +119,7 @@ fn the_window_of_a_proxy_keeps_what_it_holds_below_its_buffer() {
         let held = Held { groups: (1, 0), flows: Vec::new(), inside: 0, most: 0 };
         let (held, _) = run::run(&split, 1, held);
         // Data in flight behind the proxy is in its buffer, too, until it is acknowledged. Before the first
-        // acknowledgement tells
-        // of the window, the initial window of ten packets arrives.
+        // acknowledgement announces the window, the initial window of ten packets arrives.
         let least = buffer.max(10 * 1448);
         assert!(held.most <= least && held.most > buffer / 2, "{buffer}: {}", held.most);
         let (first, last) = (goodput(&rows(&split), "one-to-r1"), goodput(&rows(&split), "one"));

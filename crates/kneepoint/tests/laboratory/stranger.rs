@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A stranger adds one of each kind: in the promised number of files, and everything else knows it.
+//! A stranger adds one of each kind, in the promised number of files, and everything else finds it.
 //!
 //! The core is copied below the target directory, the newcomers are added to the copy, and the copy has to pass the
 //! laws, survive the test network, parse, run and report them. The test is offline, and quick when run again, because

@@ -39,7 +39,7 @@ Drop tail at a constant rate stores no packets and needs no transmitter event; a
 the next, and take an event for each transmission. The ratio contains that difference.
 ";
 
-/// The senders that explicit feedback tells of its rates.
+/// The senders that receive the rates of explicit feedback.
 const TOLD: &str = "ratcp";
 
 /// Web slots, with which everything but sources is compared.

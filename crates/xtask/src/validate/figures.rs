@@ -61,7 +61,7 @@ impl Figures {
             ratio: number(value, rate),
         };
         let Some(links) = row["links"].as_array() else {
-            // With data both ways the recorded bytes cannot be told apart from 32-bit wraps.
+            // With data both ways the recorded bytes cannot be distinguished from 32-bit wraps.
             let two_way = setup.count("rev", 0) > 0;
             let figures = Figures {
                 queue: number(row, "q_norm"),

@@ -51,7 +51,7 @@ enum Request {
     None,
     /// The host is to be asked for it.
     Made,
-    /// The host has heard of it, and reduces.
+    /// The host has noticed it, and reduces.
     Heard,
 }
 

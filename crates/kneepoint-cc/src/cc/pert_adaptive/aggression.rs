@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How fast adaptive PERT's window grows: three modes, told apart by queueing delay, and a step towards each one's aim.
+//! How fast adaptive PERT's window grows: three modes, chosen by queueing delay, and a step towards each one's aim.
 //!
 //! K. Kotla, "Adapting a Delay-based Protocol to Heterogeneous Environments", M.S. thesis, Texas A&M University 2008, chapter III, Figure 2.
 //!

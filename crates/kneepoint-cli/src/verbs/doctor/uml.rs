@@ -28,7 +28,7 @@ pub struct Options {
 
 impl Options {
     /// If that is wanted, says what it takes, and builds.
-    #[expect(clippy::disallowed_methods, reason = "how long a build took is told to its user")]
+    #[expect(clippy::disallowed_methods, reason = "the duration of a build is printed")]
     pub fn build(&self, session: &Session) -> Result<(), Failure> {
         if !self.build_uml {
             return Ok(());

@@ -57,7 +57,7 @@ pub struct Attempt<'a> {
     pub repetition: u64,
     /// Its number among those at this run.
     pub number: u32,
-    /// Is told which part of the run has passed, if that is known.
+    /// Receives the elapsed part of the run, if known.
     pub passed: &'a dyn Fn(f64),
 }
 

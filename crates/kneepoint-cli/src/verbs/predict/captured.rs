@@ -258,7 +258,7 @@ fn place(vantage: Option<Vantage>, behind: bool) -> String {
         millis(to_receiver)
     );
     if vantage.is_at_sender() && behind {
-        format!("{here}, too close to tell where the capture was taken.")
+        format!("{here}, too close to decide where the capture was taken.")
     } else if vantage.is_at_sender() {
         format!("{here}: captured at the sender.")
     } else if !vantage.is_at_receiver() {

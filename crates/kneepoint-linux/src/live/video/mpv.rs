@@ -8,7 +8,7 @@
 //! end-file                the film has ended
 //! ```
 //!
-//! mpv tells of changes of its properties by its control socket, a line of JSON each; they are timed when they are read.
+//! mpv reports changes of its properties by its control socket, a line of JSON each; they are timed when they are read.
 
 use std::ffi::OsString;
 use std::io::{self, BufRead, BufReader, ErrorKind, Write};

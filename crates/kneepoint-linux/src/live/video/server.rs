@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A small HTTP server: it answers every request with one clip, as fast as TCP accepts it. It knows no ranges, so that
-//! clients take the stream
-//! from its beginning, as it is sent live.
+//! A small HTTP server: it answers every request with one clip, as fast as TCP accepts it. It supports no ranges, so
+//! that clients take the stream from its beginning, as it is sent live.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};

@@ -19,7 +19,7 @@ use super::{PACKETS, REACHED};
 const PAUSE: Duration = Duration::from_millis(5);
 /// How much is written at once. It is on its way before anything else happens, so that the instance never has much of it in memory.
 const PIECE: usize = 1 << 22;
-/// How far the run is is told so often.
+/// Interval of progress reports of the run.
 const TELLING: u64 = 100_000_000;
 
 /// Rings with the points that are wanted of each.
@@ -61,7 +61,7 @@ impl Recorder {
         Ok(Recorder { rings, begins, file: File::create(folder.join(PACKETS))?, piece: Vec::new(), reached })
     }
 
-    /// Records until it is told to stop: how many packets found no room in their ring.
+    /// Records until it is stopped; returns the number of packets that found no room in their ring.
     pub(super) fn record(mut self, stopped: &AtomicBool) -> io::Result<u64> {
         let mut last = false;
         while !last {

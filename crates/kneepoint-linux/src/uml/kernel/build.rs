@@ -247,7 +247,7 @@ fn text(path: &Path) -> io::Result<&str> {
     path.to_str().ok_or_else(|| io::Error::other(format!("{} is not UTF-8", path.display())))
 }
 
-/// Waits for a program, whose output goes to the log; of one that fails, its last lines are told.
+/// Waits for a program, whose output goes to the log; the error of a failed one has its last lines.
 fn done(command: &mut Command, log: &Path) -> io::Result<()> {
     let output = File::create(log)?;
     command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output);

@@ -145,7 +145,7 @@ impl Pool {
         taken
     }
 
-    /// Takes the first packet off a line, and tells when the next arrives.
+    /// Takes the first packet off a line; returns when the next arrives.
     #[inline(always)]
     pub fn pop(&mut self, flight: &mut Flight) -> Option<(Packet, Option<Time>)> {
         let index = flight.first;

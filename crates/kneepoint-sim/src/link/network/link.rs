@@ -44,7 +44,7 @@ pub(super) enum End {
     Hosts,
     /// Other links: the first packet goes on.
     Links,
-    /// Both: the first packet tells.
+    /// Both: the first packet decides.
     Both,
     /// Other links, and `flight` holds the packets that wait in front of this link, in the order of their turns, instead of those that
     /// left it.

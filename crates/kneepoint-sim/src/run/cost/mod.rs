@@ -213,7 +213,7 @@ fn waiting(load: &Load) -> Term {
 
 fn outstanding(load: &Load) -> Term {
     let each = if load.outstanding > 0.0 { load.histories / load.outstanding } else { 0.0 };
-    let why = "segments sent and not acknowledged, with what senders and receivers know of each";
+    let why = "segments sent and not acknowledged, with the senders' and receivers' state of each";
     Term::new(OUTSTANDING, load.outstanding, each.ceil() as usize, why)
 }
 

@@ -16,8 +16,7 @@
 //! older than the last transmission: then an earlier transmission arrived.
 //!
 //! Readings: `min_rtt` is that of the connection, where Linux forgets it after five minutes. The reordering degree, Linux's
-//! `tp->reordering`, is the distance by which a segment was seen late, at most 300; it is DupThresh, and RACK knows no other
-//! use of it.
+//! `tp->reordering`, is the distance by which a segment was seen late, at most 300; RACK uses it only as DupThresh.
 
 use super::outstanding::{Fate, Outstanding, Sent};
 use crate::units::{Span, Time};

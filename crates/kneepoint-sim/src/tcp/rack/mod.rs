@@ -5,8 +5,7 @@
 //! knowledge of outstanding segments; its parts are in separate files, in the order in which an acknowledgement passes
 //! them:
 //!
-//! ```text
-//! news       what it tells: segments, blocks, duplicates, a round trip
+//! ```text news its contents: segments, blocks, duplicates, a round trip
 //! detection  what is lost by now
 //! state      Open, Disorder, Cwr, Recovery, Loss: reductions, and their end
 //! undo       reductions that were needless
@@ -131,7 +130,7 @@ pub struct Rack {
     probes_window: bool,
     /// A repair began.
     began: bool,
-    /// The next new segment tells the receiver that the window was reduced (CWR).
+    /// The next new segment carries CWR: the window was reduced.
     answers: bool,
 }
 
@@ -210,7 +209,7 @@ impl Rack {
         self.state == CongestionState::Recovery
     }
 
-    /// Whether the next new segment tells the receiver that the window was reduced.
+    /// Whether the next new segment carries CWR, because the window was reduced.
     #[inline]
     pub fn answers(&self) -> bool {
         self.answers
@@ -336,7 +335,7 @@ impl Rack {
         Told { acked, delivered: acked, advanced: true, rtt, credit, ..Told::default() }
     }
 
-    /// The window after the controller has heard of an acknowledgement.
+    /// The window after the controller has processed an acknowledgement.
     #[inline]
     pub fn settle(&mut self, told: &Told, host: &mut Lent) {
         if host.controller.yields() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What an acknowledgement tells: segments acknowledged in order, blocks, duplicates, and the round trip.
+//! The contents of an acknowledgement: segments acknowledged in order, blocks, duplicates, and the round trip.
 //!
 //! RFC 2018, RFC 2883 (D-SACK), RFC 6298 §3 (Karn); as Linux's `tcp_sacktag_write_queue` and `tcp_clean_rtx_queue` have it.
 //!
@@ -125,7 +125,7 @@ impl Rack {
     fn take_time(&mut self, host: &mut Lent, packet: &Packet, news: &mut News) {
         let now = host.now;
         let in_order = news.acked.filter(|_| !news.repeated);
-        // A controller is told of the last segment, the timer of the first.
+        // A controller receives the last segment, the timer the first.
         let by_time = || {
             let ticks = millisecond(now).saturating_sub(millisecond(packet.sent));
             let usable = news.advanced && host.options.timestamps;

@@ -217,7 +217,7 @@ impl Rack {
         self.state = state;
     }
 
-    /// A probe at the tail repaired a loss that nothing else told of: the window falls at once.
+    /// A tail loss probe repaired a loss of which there was no other sign: the window falls at once.
     pub(super) fn repair_by_probe(&mut self, host: &mut Lent) {
         self.begin_reduction(host, false);
         self.state = State::Cwr;
@@ -361,7 +361,7 @@ impl Rack {
                 self.forward &= !(news.sacked || duplicates > 0);
             } else if news.advanced && !recovered {
                 self.point = self.out.high();
-                // Step 2b: new data tells whether the timeout was spurious.
+                // Step 2b: new data shows whether the timeout was spurious.
                 if self.out.high() < self.limit(host) {
                     return Turn::NewFirst;
                 }

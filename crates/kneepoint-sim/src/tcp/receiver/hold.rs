@@ -13,7 +13,7 @@ impl Receiver {
         Receiver { short: false, room: Some(Box::new(Offer::Rest(Rest::new(capacity)))), ..self }
     }
 
-    /// The proxy holds so many segments of data in order: the acknowledgement that tells the sender, if it should know.
+    /// The proxy holds so many segments of data in order: returns the window update for the sender, if due.
     pub fn hold(&mut self, segments: u32, now: Time) -> Option<Reply> {
         let next = self.next;
         match self.room.as_deref_mut() {

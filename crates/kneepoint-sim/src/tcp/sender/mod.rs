@@ -128,7 +128,7 @@ pub struct Sender {
     resent: u32,
     /// An acknowledgement above it may bring news of marks.
     marked: u32,
-    /// The next new segment tells the receiver that its echo was heard.
+    /// The next new segment acknowledges the receiver's echo.
     cwr: bool,
     /// The header bits of every segment sent for the first time.
     fresh: Flags,

@@ -17,13 +17,13 @@ impl Sender {
         told && self.phase == Phase::Open
             && match self.options.recovery {
                 Recovery::OldTahoe => false,
-                // A scoreboard tells new losses from old ones; duplicates alone do not (RFC 6582 §3.2 step 2).
+                // A scoreboard distinguishes new losses from old ones; duplicates alone do not (RFC 6582 §3.2 step 2).
                 Recovery::Sack | Recovery::Rack => true,
                 _ => self.una > self.guard || self.guard == 0,
             }
     }
 
-    /// A repair begins with an acknowledgement that told of `arrived` segments.
+    /// A recovery episode begins with an acknowledgement that reported `arrived` segments.
     #[cold]
     pub(super) fn repair(&mut self, now: Time, flight: f64, arrived: u32) {
         let (una, next) = (u64::from(self.una), u64::from(self.high));
@@ -90,8 +90,8 @@ impl Sender {
         if self.rack.is_some() {
             return self.wake_by_time(now);
         }
-        // The threshold is held where the timer has already resent this segment (RFC 5681 §3.1). The back-off cannot
-        // tell: a duplicate acknowledgement with a timestamp clears it.
+        // The threshold is held where the timer has already resent this segment (RFC 5681 §3.1). The back-off is no
+        // indication: a duplicate acknowledgement with a timestamp clears it.
         let again = self.expired.replace(self.una) == Some(self.una);
         self.rtt.back_off();
         self.timed = None;

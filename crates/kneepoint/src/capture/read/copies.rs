@@ -16,7 +16,7 @@
 //! later. A point of capture is an interface of a file; on Linux's "any", the frame's header names it. Of two points
 //! with the same data the one with more of it is taken: packets lost between them passed only the first. Points that
 //! saw
-//! different parts, as those of a bond, are put together. Resets tell nothing of a transfer and are left out.
+//! different parts, as those of a bond, are put together. Resets contain no data of a transfer and are left out.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -210,7 +210,7 @@ impl Outstanding {
             }
             found = true;
             if piece.missing {
-                // This may or may not be the first transmission: no echo tells.
+                // This may or may not be the first transmission: there is no echo to decide it.
                 piece.first = stamp;
                 sent.hole = Some(sent.hole.map_or(piece.sent, |known: Time| known.min(piece.sent)));
                 let original = *late.get_or_insert(self.originals.len());

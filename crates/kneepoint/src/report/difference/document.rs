@@ -62,9 +62,9 @@ fn verdict(difference: &Difference) -> Prose {
     let (total, apart) = (all().count(), all().filter(|(_, one)| one.apart).count());
     let known = format!("{} of {}", apart, counted(total, "difference"));
     let said = match apart {
-        0 => format!("None of {} is told apart from chance", counted(total, "difference")),
-        1 => format!("{known} is told apart from chance"),
-        _ => format!("{known} are told apart from chance"),
+        0 => format!("None of {} is distinguishable from chance", counted(total, "difference")),
+        1 => format!("{known} is distinguishable from chance"),
+        _ => format!("{known} are distinguishable from chance"),
     };
     let largest =
         all().filter(|(_, one)| one.apart).max_by(|(_, one), (_, other)| far(one).total_cmp(&far(other)));
@@ -117,7 +117,7 @@ fn name(one: &Compared) -> String {
     if part.is_empty() { one.told.short.clone() } else { format!("{}, {part}", one.told.short) }
 }
 
-/// The difference as a cell; one that is told apart stands out.
+/// The difference as a cell; a significant one is highlighted.
 fn cell(one: &Compared) -> Shown {
     let shown = Shown::of(&one.difference, one.told.scale);
     let standing = if one.apart { Standing::Best } else { Standing::Unmarked };
@@ -202,9 +202,9 @@ fn ranked(cases: &[Matched]) -> Vec<Block> {
     };
     let left = apart.len() - table.lines.len();
     let more = if apart.is_empty() {
-        "No difference is told apart, and all".into()
+        "No difference is distinguishable from chance, and all".into()
     } else if left > 0 {
-        format!("{left} more that are told apart, and the")
+        format!("{left} more that are distinguishable, and the")
     } else {
         "The".into()
     };
@@ -222,8 +222,8 @@ fn is_alike(one: &Compared, other: &Compared) -> bool {
 fn marks(table: &Table) -> Option<Block> {
     let any = table.lines.iter().flat_map(|line| &line.cells).any(|cell| cell.standing == Standing::Best);
     any.then(|| Block::Pages {
-        blocks: vec![Block::prose("Bold: told apart from chance.")],
-        terminal: vec![Block::prose("* told apart from chance")],
+        blocks: vec![Block::prose("Bold: distinguishable from chance.")],
+        terminal: vec![Block::prose("* distinguishable from chance")],
     })
 }
 

@@ -37,7 +37,7 @@ pub(super) fn matched(a: &Comparison, b: &Comparison) -> Vec<(usize, usize)> {
     }
 }
 
-/// How a result knows the level of a factor.
+/// The origin of the level of a factor in a result.
 enum Known {
     /// Its cases differ in it: the place among its factors.
     Varied(usize),

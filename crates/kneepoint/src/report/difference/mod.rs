@@ -103,7 +103,7 @@ crate::keys! {
         /// The probability of so large a difference between equal cases, after Holm's correction over all differences; null without two common
         /// seeds, and where nothing is random.
         pub p: Option<f64>,
-        /// Whether the difference is told apart from chance: `p` is 0.05 at most, or nothing is random.
+        /// Whether the difference is distinguishable from chance: `p` is 0.05 at most, or nothing is random.
         pub apart: bool,
         /// The metric for people.
         #[serde(skip)]
@@ -270,7 +270,7 @@ fn places(pairs: &[(&RunResult, &RunResult)], wanted: &[String]) -> Vec<Place> {
     found
 }
 
-/// Corrects the probabilities of all differences together, and marks those that are told apart from chance.
+/// Corrects the probabilities of all differences together, and marks the ones distinguishable from chance.
 fn correct(cases: &mut [Matched]) {
     let all = || cases.iter().flat_map(|case| &case.metrics).filter_map(|one| one.p);
     let mut corrected = holm(&all().collect::<Vec<_>>()).into_iter();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Whether a figure can be drawn as it is wanted, told before anything is run.
+//! Checks before any run whether a figure can be drawn as requested.
 
 use std::collections::BTreeSet;
 

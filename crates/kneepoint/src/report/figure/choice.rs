@@ -223,7 +223,7 @@ fn most(free: &[&Factor], worth: impl Fn(&Factor) -> usize) -> Option<usize> {
     free.iter().position(|factor| worth(factor) == best)
 }
 
-/// Neighbours this near, as a part of a linear axis, are hard to tell apart.
+/// Neighbours this near, as a part of a linear axis, are hard to distinguish.
 const NEAR: f64 = 0.05;
 
 /// A logarithmic axis has room for numbers that are so many times one another.

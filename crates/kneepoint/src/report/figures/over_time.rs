@@ -15,7 +15,7 @@ use scales::{Scales, peak};
 
 /// Schemes that are shown over time; the rest is in files.
 const MOST: usize = 8;
-/// Intervals that a plot tells apart.
+/// Intervals that a plot resolves.
 const INTERVALS: usize = 400;
 
 /// Points of a curve: time in seconds and a value.

@@ -44,7 +44,7 @@ fn side(report: &Report) -> &str {
     if report.side == KERNEL { "the kernel" } else { &report.side }
 }
 
-/// How far the simulator is from the kernel at most, in the metrics that tell most.
+/// How far the simulator is from the kernel at most, in the most informative metrics.
 fn closeness(report: &Report) -> Prose {
     let pairs = || report.cases.iter().flat_map(|case| &case.metrics);
     let most = |(key, words): (&str, &str)| {

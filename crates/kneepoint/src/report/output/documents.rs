@@ -32,7 +32,7 @@ const NAMED: &[Part] = &[
     Key("items[]", "One for each name."),
     Key(
         "items[].kind",
-        "The kind of the item: `controller`, `queue`, …; `key` for a key of a file, which `knee explain` knows.",
+        "The kind of the item: `controller`, `queue`, …; `key` for a key of a file, which `knee explain` defines.",
     ),
     Key("items[].name", "The name in scenarios, or the path of the key."),
     Key("items[].summary", "One sentence."),

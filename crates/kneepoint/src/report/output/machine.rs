@@ -311,7 +311,7 @@ pub(super) const ALL: &[Output] = &[
         from: &["knee kernel rate list --json", "knee kernel rate set --json"],
         about: "",
         parts: &[
-            Key("rates[]", "The rates that senders are told, or the one that was set."),
+            Key("rates[]", "The rates given to senders, or the one just set."),
             Key("rates[].destination", "The host."),
             Key("rates[].rate_bps", "The rate."),
         ],

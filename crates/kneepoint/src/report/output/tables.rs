@@ -107,7 +107,7 @@ pub const DIFFERENCES: Output = Output {
             "p",
             "The probability of so large a difference between equal cases, after Holm's correction over all lines; none without two common seeds, and where nothing is random.",
         ),
-        Key("apart", "1 if the difference is told apart from chance, else 0."),
+        Key("apart", "1 if the difference is distinguishable from chance, else 0."),
         Key("<column>", "A column for each factor of the second result, with its level."),
     ],
 };

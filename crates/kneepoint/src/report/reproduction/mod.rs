@@ -52,7 +52,7 @@ pub(super) fn evidence(judgement: &Judgement) -> String {
         1 => String::new(),
         all => format!("at {good} of {all} points; "),
     };
-    // Several comparisons at one point are told apart by their text; one at several points by the place.
+    // Several comparisons at one point are distinguished by their text; one at several points by the place.
     let comparisons = judgement.points.len();
     let named = match (points.len(), comparisons) {
         (1, 2..) => {

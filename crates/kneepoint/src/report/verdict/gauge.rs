@@ -145,7 +145,7 @@ impl<'c> Gauge<'c> {
         format!("{}{} {}", self.words().article, self.by(one, other), self.name)
     }
 
-    /// `31 % less queueing delay` of a part that is told already.
+    /// `31 % less queueing delay` of a part described already.
     pub(super) fn changed(&self, part: &str, is_less: bool) -> String {
         format!("{}{part} {} {}", self.words().article, self.how(is_less), self.name)
     }

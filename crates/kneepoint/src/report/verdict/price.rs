@@ -14,7 +14,7 @@ pub(super) enum Cost {
     Paid(Paid),
     /// It is better in it, too.
     Gain,
-    /// Nothing that can be told apart.
+    /// Nothing distinguishable.
     None,
 }
 

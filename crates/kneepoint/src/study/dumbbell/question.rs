@@ -58,7 +58,7 @@ pub struct Question<'q> {
     pub seed: u64,
     /// The sampling interval, if any.
     pub sample: Option<Span>,
-    /// Fields of every scenario that options set, of which `also` tells.
+    /// Fields of every scenario that options set, which `also` describes.
     pub path: Vec<String>,
     /// Fields of every scenario that are set from outside, after those, as [`parse_set`](crate::scenario::parse_set) sets them.
     pub set: Vec<String>,
@@ -102,7 +102,7 @@ impl Question<'_> {
         let Some((_, text)) = asked.scenarios.first().filter(|_| !self.fields().is_empty()) else {
             return Ok(asked);
         };
-        // Fields set from outside may be those that the title tells.
+        // Fields set from outside may be the ones in the title.
         let swept: Vec<&str> =
             asked.rows.iter().flat_map(|(settings, _)| settings).map(|(path, _)| path.as_str()).collect();
         let root = scenario::root(text, &mut Faults::default()).unwrap_or_default();

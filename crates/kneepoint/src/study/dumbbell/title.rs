@@ -16,7 +16,7 @@ const MOST_SET: usize = 3;
 /// How a field reads in a title; none where its value cannot be read.
 type Words = fn(&Node) -> Option<String>;
 
-/// Fields that the title tells in words of its own: their paths, and how.
+/// Fields that the title describes in its own words: their paths, and the words.
 const TOLD: [(&str, Words); 4] = [
     ("topology.rate", |node| Some(node.as_text()?.parse::<Rate>().ok()?.people())),
     ("topology.rtt", |node| Some(format!("{} RTT", node.as_text()?.parse::<Span>().ok()?.people()))),

@@ -76,7 +76,7 @@ fn a_round_trip_of_what_was_sent_twice_counts_only_if_an_echo_tells_which() {
         out.send(&data(60, 1, 2));
         assert_eq!(sent(out.hear(&ack(70, 101, (0, 0), echo))), known);
     }
-    // A clock too coarse tells nothing.
+    // A coarse clock gives no information.
     let mut out = Outstanding::default();
     out.send(&data(10, 1, 1));
     out.send(&data(60, 1, 1));
