@@ -75,7 +75,7 @@ INLINE void look_up(struct sock *sk, struct ratcp *controller)
 
 	controller->rate = quotient(told_rate(sk), 8 * (tp->mss_cache + headers(sk)));
 	if (pace && controller->rate != before) {
-		/* The stack computes a pace of its own at every acknowledgement; a bound on it stays. */
+		/* The stack computes its own pace at every acknowledgement; a bound on it stays. */
 		u64 bytes = product(tp->mss_cache, controller->rate);
 		u32 bound = controller->rate ? LESSER(GREATER(bytes, 1), UNPACED - 1) : UNPACED;
 

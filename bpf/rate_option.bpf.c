@@ -6,7 +6,7 @@
  *   echo   an acknowledgement returns what came
  *
  * A host writes the option if its own controller heeds rates, from the end of the handshake on, or once its peer wrote one. Other
- * connections of the cgroup keep their packets as they are. The controller is looked at when the connection is established.
+ * connections of the cgroup keep their packets as they are. The controller is inspected when the connection is established.
  *
  * The twelve bytes fit next to timestamps and one SACK block. The stack serves blocks first: an acknowledgement with
  * more of them has

@@ -38,7 +38,7 @@ command -v qemu-system-x86_64 > /dev/null ||
 command -v apt-get > /dev/null ||
     stop 'Debian packages cannot be had without apt-get' 'run it on Debian or Ubuntu'
 
-# unpack PACKAGE: into a folder of its own, whose name it prints.
+# unpack PACKAGE: into its own folder, whose name it prints.
 unpack() {
     folder=$PWD/$out/$1
     [ -d "$folder" ] || {

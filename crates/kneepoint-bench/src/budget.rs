@@ -186,7 +186,7 @@ pub struct Guard {
     step: Span,
     allowed: Option<Allowance>,
     jobs: usize,
-    /// Events and population at which its memory is looked at next.
+    /// Events and population at which its memory is inspected next.
     events: u64,
     population: usize,
 }

@@ -10,7 +10,7 @@
 //! | `DIR/.kneepoint` | the mark of a directory with a report |
 //! | `DIR/.kneepoint-RANDOM.mark` | the next mark |
 //! | `DIR/.kneepoint-RANDOM.new` | the report that is being written |
-//! | `.DIR.kneepoint-RANDOM.new` | the same while it takes the place of DIR |
+//! | `.DIR.kneepoint-RANDOM.new` | the same while it replaces DIR |
 //!
 //! Six random characters distinguish them from names written by hand.
 

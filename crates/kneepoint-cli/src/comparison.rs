@@ -12,7 +12,7 @@
 //! OUT/series/ROW-seedN.*    the state over time
 //! OUT/captures/*            packets, if wanted
 //! OUT/qlog/*                flows, if wanted
-//! OUT/figures/*             the report's charts, each in a file of its own
+//! OUT/figures/*             the report's charts, each in its own file
 //! OUT/.kneepoint            the mark that the directory is ours, with the names of these files
 //! ```
 
@@ -111,7 +111,7 @@ impl ComparisonOptions {
         notes.extend(schemes.iter().filter_map(said_beside));
         let missing = schemes.iter().filter(|scheme| scheme.runs.is_empty());
         let missing = missing.map(|scheme| scheme.scheme.as_str()).collect::<Vec<_>>();
-        // Where each row has a scenario of its own, the report finds it without help.
+        // Where each row has its own scenario, the report finds it without help.
         if !missing.is_empty() && manifest.scenario.len() == 1 {
             notes.push(format!("without a run: {}", missing.join(", ")));
         }

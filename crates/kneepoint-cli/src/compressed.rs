@@ -24,7 +24,7 @@ struct Format {
     name: &'static str,
     ending: &'static str,
     magic: &'static [u8],
-    /// Unpacks the next member: a part that could be a file of its own.
+    /// Unpacks the next member: a part that could be its own file.
     member: fn(&mut Packed) -> Result<Checked, Stopped>,
     /// A command that unpacks a file with more memory than is given here.
     command: &'static str,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The files that a scenario and the options of its verb name: where they are looked for, and their texts for copies
+//! The files that a scenario and the options of its verb name: where they are searched for, and their texts for copies
 //! next to a report.
 //!
 //! A scenario names files relative to its own folder, the command line relative to the working directory.

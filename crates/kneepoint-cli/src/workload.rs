@@ -127,7 +127,7 @@ impl Workload {
         chosen.section = "browser";
         chosen.fields = match (&self.page, &self.sizes) {
             (Some(_), _) => vec![("protocol", text(&self.protocol))],
-            // Objects one after another, each with a connection of its own, half a second apart.
+            // Objects one after another, each with its own connection, half a second apart.
             (None, sizes) => {
                 let apart =
                     [("protocol", text("http/1.0")), ("gap", text("500ms")), ("gap_law", text("constant"))];

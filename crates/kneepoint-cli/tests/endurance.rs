@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Kernel programs and emulations, loaded, killed and cleaned up many times, as root; else skipped.
 //!
-//! A binary of its own, for it counts what is left on the machine: no other test may emulate or load meanwhile.
+//! A separate binary, because it counts leftovers on the machine: no other test may emulate or load meanwhile.
 //!
 //! Short by default. `make stress-kernel` sets KNEE_CYCLES and KNEE_FLOWS, and KNEE_TABLE, a file for the numbers.
 #![cfg(all(target_os = "linux", feature = "bpf"))]

@@ -2,7 +2,7 @@
 //! Two hosts with a link between them, and programs on them.
 //!
 //! ```text
-//! near: a namespace of its own ─ kneeN ─ link ─ kneeN ─ far: the caller's namespace, or one of its own
+//! near: its own namespace ─ kneeN ─ link ─ kneeN ─ far: the caller's namespace, or one of its own
 //! ```
 
 use std::ffi::OsString;
@@ -212,7 +212,7 @@ unsafe fn close_all_but(mut kept: [RawFd; 2]) {
 pub enum Far {
     /// The caller's namespace: its servers are on the other side of the link.
     Here,
-    /// A namespace of its own.
+    /// A separate namespace.
     Apart,
 }
 

@@ -112,7 +112,7 @@ pub fn available() -> Vec<String> {
 }
 
 /// Carries out a plan over the network of `valid` for as long as it says. Flow number `n` is the n-th transfer; times count from the
-/// instant at which hosts are ready. `asked` is looked at now and then: when it says so, the run ends.
+/// instant at which hosts are ready. `asked` is inspected now and then: when it says so, the run ends.
 pub fn experiment<O: Observer + Send>(
     valid: &Valid,
     seed: u64,

@@ -190,7 +190,7 @@ fn capable_threads() -> io::Result<Vec<String>> {
     Ok(capable)
 }
 
-/// Becomes root of a user namespace of its own, which may have network namespaces without the machine's permission. To be
+/// Becomes root of its own user namespace, which may have network namespaces without the machine's permission. To be
 /// called while the process has one thread.
 pub fn enter_user_namespace() -> io::Result<()> {
     let (user, group, _) = (getuid(), getgid(), Rights::of_caller());

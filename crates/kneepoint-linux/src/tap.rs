@@ -21,7 +21,7 @@
 //!
 //! Readings: the window of the sender is not in its packets, so what is outstanding stands for it; losses not yet known to
 //! the sender count as outstanding. Timeouts are inferred from silence (Linux: `TCP_RTO_MIN`), and a tail loss probe is neither a repair
-//! nor a timeout. Requests of a client are a flow of their own; a classifier says which flows are watched. The acknowledgement on a
+//! nor a timeout. Requests of a client are their own flow; a classifier says which flows are watched. The acknowledgement on a
 //! packet with data counts where it covers something new. Datagrams, fragments and other protocols are flows of datagrams.
 
 mod ranges;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A verb at work, with a session and a thread of its own. Python waits for it in short steps without the lock of the interpreter, and
+//! A verb at work, with a session and its own thread. Python waits for it in short steps without the lock of the interpreter, and
 //! looks at its signals and the progress between them. Several calls may work at the same time.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};

@@ -39,7 +39,7 @@ def program() -> Path:
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty directory, in which the test runs with a store of its own."""
+    """An empty directory, in which the test runs with its own store."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("KNEE_STORE", raising=False)
     return tmp_path

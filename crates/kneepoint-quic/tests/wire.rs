@@ -16,7 +16,7 @@ use kneepoint_quic::wire::{Fetch, Hash, Limits, Serve, Server, Site, Stack, Summ
 const STACKS: [Stack; 2] = [Stack::Quinn, Stack::Noq];
 const SIZE: u64 = 3_000_001;
 
-/// A server in a thread of its own.
+/// A server in its own thread.
 struct Running {
     address: SocketAddr,
     certificate: Hash,

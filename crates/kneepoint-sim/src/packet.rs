@@ -72,7 +72,7 @@ impl Flags {
     pub const DATAGRAM: Flags = Flags(1 << 7);
     /// In addition to ECT: the sender answers marks in proportion (RFC 9331 ECT(1)).
     pub const SCALABLE: Flags = Flags(1 << 8);
-    /// Data carries an explicit rate; an acknowledgement echoes one in the place of its third block.
+    /// Data carries an explicit rate; an acknowledgement echoes one instead of its third block.
     pub const RATE: Flags = Flags(1 << 9);
     /// As [`RATE`](Flags::RATE), with an explicit change of the window.
     pub const CHANGE: Flags = Flags(1 << 10);
@@ -191,7 +191,7 @@ impl Packet {
         self
     }
 
-    /// The packet with explicit feedback, which takes the place of an acknowledgement's third block.
+    /// The packet with explicit feedback, which replaces an acknowledgement's third block.
     #[inline]
     #[must_use]
     pub fn with_explicit(mut self, explicit: Explicit) -> Packet {

@@ -51,7 +51,7 @@ fn code(text: &str) -> String {
     kept
 }
 
-/// The module that a line declares in a file of its own.
+/// The module that a line declares in its own file.
 fn declared(line: &str) -> Option<&str> {
     let (visibility, name) = line.strip_suffix(';')?.split_once("mod ")?;
     (visibility.is_empty() || visibility.starts_with("pub")).then_some(name)

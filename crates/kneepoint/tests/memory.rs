@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What a run costs in memory: O(flows + packets), less than a kilobyte for a flow that is idle.
 //!
-//! A test binary of its own, for it counts what the allocator hands out.
+//! A separate test binary, because it counts the allocator's memory.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The kept corpus: seeds of every reader, and inputs that once broke one. A test binary of its own, for its allocator
+//! The kept corpus: seeds of every reader, and inputs that once broke one. A separate test binary, for its allocator
 //! counts.
 
 use std::collections::BTreeSet;
@@ -54,7 +54,7 @@ fn the_kept_run_of_the_corpus_is_read() {
 }
 
 #[test]
-#[ignore = "a part of the next one, in a process of its own"]
+#[ignore = "a part of the next one, in its own process"]
 fn readers_of_files() {
     for name in ["compressed", "store", "kept-run", "capture"] {
         for input in files(&corpus().join(name)).iter().take(20) {

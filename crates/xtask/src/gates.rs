@@ -17,14 +17,14 @@ use serde::{Deserialize, Serialize};
 /// Which controllers are tested.
 #[derive(Args)]
 pub struct Arguments {
-    /// Controllers, in the place of all; the others keep their outcomes.
+    /// Controllers, instead of all; the others keep their outcomes.
     names: Vec<String>,
 }
 
 /// A suite with the controllers that are tested by it; all of the registry where none is named.
 const TESTED: &[(&str, &[&str])] = &[("rfc9743", &[]), ("bbr-draft", &["bbr3", "bbr"])];
 
-/// Schemes of controllers that need a queue of their own.
+/// Schemes of controllers that need their own queue.
 const SCHEMES: &[(&str, &str)] =
     &[("dctcp", "dctcp/step"), ("prague", "prague/dualpi2"), ("ratcp-rem", "ratcp-rem/rem:ecn=true")];
 

@@ -2,7 +2,7 @@
 //! Converts the settings of a run of ns-2 or ns-3 into a scenario.
 //!
 //! ns-2's habits become explicit settings: a connection starts with a SYN, the window grows even if not full, objects
-//! are whole packets, each requested over a connection of its own, which takes two more round trips, Vegas sends
+//! are whole packets, each requested over its own connection, which takes two more round trips, Vegas sends
 //! packets without a header, and a drop-tail or REM queue of n packets holds n − 1.
 //!
 //! In ns-3 a device holds one packet ahead of the discipline, links have a header of two bytes, and hosts send at once.

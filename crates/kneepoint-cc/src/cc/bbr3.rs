@@ -80,7 +80,7 @@ crate::settings! {
         probe_rounds: f64 = 63.0, 1.0..=1000000.0;
         /// After a probe that lost too much, stop the next one where that one was.
         precautionary: bool = true;
-        /// How long the smallest round-trip time is trusted before it is looked for again.
+        /// How long the smallest round-trip time is trusted before it is searched for again.
         probe_rtt_interval: Span = Span::from_secs(5), Span::from_millis(100)..=Span::from_secs(3600);
         /// The least window in packets.
         min_window: f64 = 4.0, 1.0..=100.0;

@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn the_fraction_fades_by_a_sixteenth_a_window_and_a_mark_takes_half_of_it() {
         let mut trace = avoiding(100.0, Params::default());
-        // The first acknowledgement ends a window of its own.
+        // The first acknowledgement ends its own window.
         trace.ack(trace.rtt);
         assert_eq!(trace.controller.marking.alpha(), 15.0 / 16.0);
         let before = trace.window();
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn in_linux_a_mark_takes_off_whole_packets_and_none_of_a_window_below_two_over_alpha() {
-        // W - floor(W A / 2048): alpha is 96 / 1024, and the first acknowledgement ends a window of its own: 90 / 1024.
+        // W - floor(W A / 2048): alpha is 96 / 1024, and the first acknowledgement ends its own window: 90 / 1024.
         let left = |window| {
             let start = Start { version: Version::Linux, ..Start::avoiding(window) };
             let params = Params { initial_alpha: 96.0 / 1024.0, ..Params::default() };

@@ -12,7 +12,7 @@
 //!
 //! `W` window, `S` slow-start threshold: packets; `RTT` smoothed round-trip time, `RTT0` = 25 ms.
 //!
-//! Readings: RTT is the least of the smoothed ones, as in Linux, so that a queue of its own does not hasten a flow.
+//! Readings: RTT is the least of the smoothed ones, as in Linux, so that its own queue does not hasten a flow.
 //! Departures: the paper multiplies the initial window and threshold by ρ, which the scenario sets here, and paces packets. The window ends
 //! at 65,535 packets, as in Linux: at ρ = 22 slow start would add four million with each acknowledgement.
 //!

@@ -14,7 +14,7 @@
 //! `W` window: packets; `dmin`, `dmax` least and greatest of all one-way delays so far. Clocks may differ by a constant.
 //!
 //! Readings: a sign counts once; the next one after a round trip can be of a queue that W no longer makes. Without timestamps
-//! the round-trip time takes the place of the one-way delay.
+//! the round-trip time replaces the one-way delay.
 //!
 //! Linux differs: timestamps carry a random offset for each connection, so the differences that Linux takes for one-way delays span far more
 //! than any queue, and δ of that span is never reached. Only the first sample counts as a sign, being the least and the greatest at once.

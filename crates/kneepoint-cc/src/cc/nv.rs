@@ -19,7 +19,7 @@
 //!
 //! `W` window, `S` slow-start threshold, `M`, `pad`: packets; `base` least smoothed RTT, taken anew every 3.75 to 6.25 s at random.
 //!
-//! Departure: `min_window` takes the place of the kernel's least window, which follows the bursts of offloading devices.
+//! Departure: `min_window` replaces the kernel's least window, which follows the bursts of offloading devices.
 
 use alloc::{boxed::Box, vec::Vec};
 

@@ -22,7 +22,7 @@
 //! * "Once per RTT": until all packets sent before a response are acknowledged (`once_per_round_trip`).
 //! * Silent on losses: a loss, and the end of its repair, count as a response (`loss_counts`).
 //! * The probability is computed at every sample, not by a clock (`every`).
-//! * A response, in a file of its own, makes the probability out of `q`: `response/red.rs` is the curve above.
+//! * A response, in its own file, makes the probability out of `q`: `response/red.rs` is the curve above.
 //! * The weight is per acknowledgement, so with delayed acknowledgements, or a window of few packets, the average
 //!   remembers many round trips and several responses follow one overshoot. At a window of one packet each sample
 //!   contains the receiver's delay, and a flow may stay there. The paper acknowledges every packet; so do we by default.

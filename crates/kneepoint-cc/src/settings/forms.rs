@@ -12,7 +12,7 @@ use core::ops::RangeInclusive;
 use super::{Raw, Setting};
 use crate::units::Span;
 
-/// A word that stands in the place of a value.
+/// A word that stands instead of a value.
 pub trait Word: Clone + fmt::Debug + PartialEq {
     /// The word.
     const WORD: &'static str;
@@ -175,7 +175,7 @@ impl<T: Setting> Setting for Timed<T> {
     }
 }
 
-/// The path of a file, which the library itself does not open: its text takes the place of the field declared before.
+/// The path of a file, which the library itself does not open: its text replaces the field declared before.
 #[derive(Clone, Debug, PartialEq, PartialOrd)]
 pub struct FilePath(pub String);
 

@@ -166,7 +166,7 @@ macro_rules! registry {
             }
         } )?
 
-        /// Any algorithm of the family. Its tag is a number of its own, quicker to dispatch on than one in the spare
+        /// Any algorithm of the family. Its tag is its own number, quicker to dispatch on than one in the spare
         /// values of a field.
         #[allow(missing_docs, clippy::large_enum_variant)]
         #[derive(Clone, Debug)]

@@ -186,7 +186,7 @@ fn what_takes_too_much_memory_is_not_damaged_and_the_numbers_are_said() {
     for code in 16..=33 {
         assert!(read_in(&xz(code).0).unwrap().bytes == content(), "a dictionary of {}", xz(code).1);
     }
-    // Four GiB is one byte less, and the decoder has a memory of its own.
+    // Four GiB is one byte less, and the decoder has its own memory.
     let of_xz =
         (34..=40).map(xz).map(|(file, size)| (file, size.min(u32::MAX.into()) / 1024 * 1024 + (104 << 10)));
     let of_xz = of_xz.map(|(file, needed)| ("xz", file, needed, 512 << 20, "`xz -dk FILE`"));

@@ -142,7 +142,7 @@ impl Folder {
         Ok(())
     }
 
-    /// Puts what was written in the place of an earlier report. Returns the directory that has it.
+    /// Puts what was written instead of an earlier report. Returns the directory that has it.
     pub fn publish(mut self, session: &Session) -> Result<PathBuf, Failure> {
         let shown = self.shown.clone();
         let failed = |error: io::Error| Failure::io("write", &shown, &error);

@@ -79,7 +79,7 @@ impl Fields {
         Fields { both_ways: first.both_ways || self.both_ways, ..first }
     }
 
-    /// Refuses a field that two options set, one of which would silently take the place of the other. Presets give way to both.
+    /// Refuses a field that two options set, one of which would silently replace the other. Presets give way to both.
     pub(super) fn once(mut self) -> Result<Fields, Failure> {
         let setters = self.setters();
         for (place, one) in setters.iter().enumerate().filter(|(_, one)| !of_preset(&one.option)) {

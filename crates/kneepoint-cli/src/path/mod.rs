@@ -187,7 +187,7 @@ impl PathOptions {
         self.path.as_deref().and_then(presets::named)
     }
 
-    /// Whether the bottleneck follows a trace, which has a rate of its own.
+    /// Whether the bottleneck follows a trace, which has its own rate.
     pub fn has_trace(&self) -> bool {
         self.trace.is_some()
     }

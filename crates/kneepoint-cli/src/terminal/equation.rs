@@ -26,7 +26,7 @@ pub fn folded(line: &str, columns: usize) -> String {
         let (first, behind) = (last.is_empty(), width(&last) + 2);
         let fitting = match () {
             () if first => Some(indent),
-            // A column of its own, and not the next of a sequence.
+            // A separate column, and not the next of a sequence.
             () if behind < column && column + width(cell).min(LEAST) <= columns => Some(column),
             () if behind.max(column) + width(cell) <= columns => Some(behind.max(column)),
             () if behind + width(cell) <= columns => Some(behind),

@@ -159,7 +159,7 @@ fn study(session: &Session, arguments: &Arguments) -> Result<(Coexist, NamedFile
             refused(origin, text, &fields, faults)
         }
         Refused::Replaced { scheme, by } => Failure::usage(
-            format!("{} puts `{by}` in the place of a part of `{scheme}`", replacing(&fields)),
+            format!("{} puts `{by}` instead of a part of `{scheme}`", replacing(&fields)),
             "name controllers, and the queue with `--queue`; `knee run` takes any setting",
         ),
         Refused::Varied => Failure::usage(
@@ -287,7 +287,7 @@ fn question(session: &Session, arguments: &Arguments, path: &Fields) -> Result<Q
         extensions: session.extensions().clone(),
         tcp,
         queues: Queues::named(&arguments.queues).unwrap_or(Queues::Paper),
-        // A trace has a rate of its own.
+        // A trace has its own rate.
         rate: match path.get("topology.rate").and_then(|rate| rate.parse().ok()).or(arguments.rate) {
             Some(rate) => rate,
             None => path_default(arguments, "rate", "150mbit")?,

@@ -84,7 +84,7 @@ pub struct Arguments {
     /// Interval of random start times [default: the first eighth, 0s..50s of 400s]
     #[arg(long, value_name = "FROM..TO")]
     start: Option<Interval>,
-    /// Runs of each scheme, each with a seed of its own
+    /// Runs of each scheme, each with its own seed
     #[arg(long, default_value_t = 3, value_name = "N", value_parser = scenario::seeds)]
     seeds: u32,
     /// The first seed
@@ -149,7 +149,7 @@ fn plan(session: &Session, arguments: &Arguments) -> Result<ComparisonPlan, Fail
                 comparison::refused(origin, text, &fields, faults)
             }
             Refused::Replaced { scheme, by } => Failure::usage(
-                format!("{} puts `{by}` in the place of a part of the scheme `{scheme}`", replacing(&fields)),
+                format!("{} puts `{by}` instead of a part of the scheme `{scheme}`", replacing(&fields)),
                 "name it in the scheme, as in `sack/red-ecn`; `knee run` takes any setting",
             ),
         })?;
@@ -217,7 +217,7 @@ fn claims(arguments: &Arguments) -> Fields {
     fields
 }
 
-/// The option that puts another algorithm in the place of a scheme's.
+/// The option that puts another algorithm instead of a scheme's.
 pub(super) fn replacing(fields: &Fields) -> String {
     let algorithm = |field: &str| field.split('.').any(|part| ["queue", "cc", "flows"].contains(&part));
     fields.option_of(algorithm).unwrap_or_else(|| "--set".to_string())

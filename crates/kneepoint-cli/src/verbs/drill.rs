@@ -37,10 +37,10 @@ pub struct Arguments {
     /// Scripts, or directories with scripts (*.pkt); `-` for standard input
     #[arg(required = true, value_name = "SCRIPT")]
     scripts: Vec<PathBuf>,
-    /// Controller in the place of the script's, with settings after a colon
+    /// Controller instead of the script's, with settings after a colon
     #[arg(long, value_name = "NAME[:KEY=VALUE,…]", add = completion::controller())]
     cc: Option<String>,
-    /// Options of the host in the place of the script's, as `knee explain tcp` lists them (repeatable, or with commas)
+    /// Options of the host instead of the script's, as `knee explain tcp` lists them (repeatable, or with commas)
     #[arg(long, value_name = "KEY=VALUE", value_delimiter = ',', add = completion::tcp())]
     tcp: Vec<String>,
 }

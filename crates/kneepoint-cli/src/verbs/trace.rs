@@ -78,7 +78,7 @@ fn answer(session: &Session, arguments: &Arguments) -> Result<Answer, Failure> {
     let Arguments { files, to, out, .. } = arguments;
     if let (Some(_), [_, other, ..]) = (to, &files[..]) {
         let message = format!("--to converts one trace, and `{}` is another", other.display());
-        return Err(Failure::usage(message, "convert each with a call of its own"));
+        return Err(Failure::usage(message, "convert each with its own call"));
     }
     let known = files.iter().map(|file| traced::read(session, file)).collect::<Result<Vec<_>, _>>()?;
     let describe = |(file, one): (&PathBuf, &Recognised)| {

@@ -17,7 +17,7 @@ const REASONS: [(&str, &str); 8] = [
     ("build", "compiles the sources"),
     ("release", "needs the files of a release"),
     ("repository", "needs a checkout as its working directory"),
-    ("status", "ends with a status of its own, and is run by a test of its own"),
+    ("status", "ends with its own status, and is run by its own test"),
     ("results", "reads what earlier commands of the reader have written"),
 ];
 
@@ -103,7 +103,7 @@ fn every_block_of_commands_is_run_or_says_why_not() {
 
 #[test]
 fn the_commands_of_each_page_run_in_their_order() {
-    // The recipes have a test of their own, which reads their output, too.
+    // The recipes have their own test, which reads their output, too.
     let run = |name: &str| name != "docs/recipes.md";
     let mut pages_run = 0;
     for (name, page) in pages().iter().filter(|(name, _)| run(name)) {

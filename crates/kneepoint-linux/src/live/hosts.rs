@@ -45,7 +45,7 @@ pub(crate) struct Spent {
     pub(crate) processor: Duration,
 }
 
-/// Lets the calling thread run before others of the machine, which a server of its own would not share: a host that has to wait
+/// Lets the calling thread run before others of the machine, which its own server would not share: a host that has to wait
 /// for its processor answers in bursts. Where that is not allowed it waits.
 pub(crate) fn hurry() {
     // SAFETY: the call takes no pointers; on Linux it concerns the calling thread alone.

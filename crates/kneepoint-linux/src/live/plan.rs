@@ -27,7 +27,7 @@ pub struct Plan {
     pub transfers: Vec<Transfer>,
     /// Groups whose sources open connections or send datagrams in the run.
     pub crews: Vec<Crew>,
-    /// A film in the place of a group's transfers.
+    /// A film instead of a group's transfers.
     pub show: Option<Show>,
 }
 

@@ -37,7 +37,7 @@ const HEAD: usize = 16 * 1024;
 /// How long a player that reads no further waits before it looks again.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// A film in the place of a group's transfers.
+/// A film instead of a group's transfers.
 #[derive(Clone, Debug)]
 pub struct Show {
     /// The group, by its place among the groups of traffic.

@@ -110,7 +110,7 @@ impl Machine for Laboratory {
                 cc::Signal::Resize(Resize { now, window, threshold, cause: Cause::Undo })
             }
         };
-        // A host that reduces then has a step of its own for it.
+        // A host that reduces then has its own step for it.
         let _ = signal.tell(controller);
     }
     fn window(&mut self) -> f64 {

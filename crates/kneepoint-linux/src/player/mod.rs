@@ -78,7 +78,7 @@ pub struct Player {
 }
 
 impl Player {
-    /// A namespace of its own, in which windows shrink after an idle period or do not.
+    /// A separate namespace, in which windows shrink after an idle period or do not.
     pub fn new(restart_after_idle: bool) -> io::Result<Player> {
         let namespace = Namespace::new()?;
         let [address, peer] = [1, 2].map(|host| Network(0).host(host));

@@ -225,7 +225,7 @@ pub(super) fn sweep(base: &Path) {
     }
 }
 
-/// Whether a name is that of a directory of ours: the numbers of a process and of a directory.
+/// Whether a name is that of our directory: the numbers of a process and of a directory.
 fn is_name(name: &str) -> bool {
     let numbers = name.strip_prefix(PREFIX).and_then(|rest| rest.split_once('-'));
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit());

@@ -142,7 +142,7 @@ fn attached(cgroup: u64) -> usize {
     LinkInfoIter::default().filter(|link| at(&link.info)).count()
 }
 
-/// A cgroup of its own, removed when dropped.
+/// A separate cgroup, removed when dropped.
 struct Cgroup(std::path::PathBuf);
 
 impl Drop for Cgroup {

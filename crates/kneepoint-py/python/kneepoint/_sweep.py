@@ -255,7 +255,7 @@ class _Remote(Store):
             self._there = {Path(path).name for path in self._files.ls(self._root, detail=False)}
         except (ImportError, ValueError, OSError) as failure:
             raise UsageError(f"store={url!r}: {failure}", "name a directory, or a URL that fsspec can open") from None
-        # A directory of its own goes with the last result that reads series from it.
+        # A separate directory goes with the last result that reads series from it.
         self._copy = tempfile.TemporaryDirectory(prefix="kneepoint-store-") if folder is None else None
         super().__init__(self._copy.name if self._copy is not None else str(folder))
 

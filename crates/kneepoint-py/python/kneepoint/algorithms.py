@@ -202,7 +202,7 @@ def _register(
         _check_init(f"the {kind} `{name}`", make, context, [one.name for one in declared])
         about = inspect.cleandoc(make.__doc__ or f"{name}: a {kind} in Python.")
         algorithm = Algorithm(kind, name, about, None, declared, make)
-        # A later class of the same name, as of a cell that is run again, takes the place of the former.
+        # A later class of the same name, as of a cell that is run again, replaces the former.
         others = [one for key, one in _REGISTERED.items() if key != (kind, name)]
         _native.check_algorithms([*others, algorithm])
         _REGISTERED[kind, name] = algorithm

@@ -211,7 +211,7 @@ class Scenario:
     figure: How the report draws the swept factors; omitted settings are chosen automatically.
     flows: Bulk: long transfers, each with a start, perhaps a stop and a size, that send as fast as they may.
     onoff: On and off: bursts of data written into one connection.
-    web: Web sessions: short transfers, one after another, each a connection of its own.
+    web: Web sessions: short transfers, one after another, each its own connection.
     browser: Browsers: pages of several objects, over HTTP/1.0, HTTP/1.1 or HTTP/2.
     arrivals: Arrivals: flows of finite size that arrive by a Poisson process or from a list.
     cbr: Constant bit rate: datagrams on a schedule that nothing slows down.

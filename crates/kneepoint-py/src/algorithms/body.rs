@@ -199,7 +199,7 @@ impl Body {
     }
 }
 
-/// A copy has a copy of the object, which draws from a stream of its own.
+/// A copy has a copy of the object, which draws from its own stream.
 impl Clone for Body {
     fn clone(&self) -> Body {
         let object = self.object.as_ref().and_then(|pair| {

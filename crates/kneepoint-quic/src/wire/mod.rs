@@ -97,7 +97,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Listens, with a certificate of its own that was made for this server. Fails where the address is taken, or the stack cannot carry the
+    /// Listens, with its own certificate that was made for this server. Fails where the address is taken, or the stack cannot carry the
     /// controller.
     pub fn listen(what: Serve) -> Result<Server, String> {
         carries(&what.stack.told(), &what.cc).map_err(|why| std::format!("`{}` {why}", what.cc.name()))?;

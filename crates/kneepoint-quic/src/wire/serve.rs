@@ -220,7 +220,7 @@ async fn attend<C: Connection>(
     };
     let mut path = Path::default();
     let mut answered = std::pin::pin!(timeout(limits.connection, answered));
-    // The path is gone with the connection, so it is looked at while it is there.
+    // The path is gone with the connection, so it is inspected while it is there.
     let whole = loop {
         match timeout(TICK, &mut answered).await {
             Ok(whole) => break whole,

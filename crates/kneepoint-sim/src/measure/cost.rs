@@ -34,7 +34,7 @@ pub struct Watching {
     pub shown: bool,
     /// The flows that are sampled one by one.
     pub followed: Followed,
-    /// Intervals that are measured, each by a meter of its own.
+    /// Intervals that are measured, each by its own meter.
     pub windows: usize,
     /// Flow slots.
     pub flows: u64,

@@ -48,7 +48,7 @@ impl Statistic {
     }
 }
 
-/// Times below twice this are counted each in a cell of its own; above, a cell is as wide as a thousandth of its times.
+/// Times below twice this are counted each in its own cell; above, a cell is as wide as a thousandth of its times.
 const HALF: u64 = 1 << 10;
 
 /// Records times in cells whose width grows with them, as an HDR histogram of three digits does (G. Tene), in a

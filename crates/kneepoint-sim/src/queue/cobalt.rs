@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! COBALT: CoDel for flows that respond and BLUE for those that do not, on one queue.
 //!
-//! T. Hoeiland-Joergensen, D. Taht, J. Morton, "Piece of CAKE: A Comprehensive Queue Management Solution for Home Gateways", LANMAN 2018, §III; Linux (`sch_cake`). As a queue of its own: J. Palmei et al., "Design and Evaluation of COBALT Queue Discipline", LANMAN 2019. BLUE: W. Feng, K. Shin, D. Kandlur, D. Saha, "The BLUE Active Queue Management Algorithms", IEEE/ACM ToN 10(4) 2002.
+//! T. Hoeiland-Joergensen, D. Taht, J. Morton, "Piece of CAKE: A Comprehensive Queue Management Solution for Home Gateways", LANMAN 2018, §III; Linux (`sch_cake`). As its own queue: J. Palmei et al., "Design and Evaluation of COBALT Queue Discipline", LANMAN 2019. BLUE: W. Feng, K. Shin, D. Kandlur, D. Saha, "The BLUE Active Queue Management Algorithms", IEEE/ACM ToN 10(4) 2002.
 //!
 //! ```text
 //! CoDel   w > target begins a phase:  next = now + interval / sqrt(n),  n at least 1

@@ -16,7 +16,7 @@
 //!
 //! Readings: among equally long queues another flow's is the longest before the arrival's; an arrival that is alone in
 //! the longest queue is dropped itself.
-//! Departures: each flow has a queue of its own, RFC 8290 hashes flows into 1024, where they may collide. One packet is
+//! Departures: each flow has its own queue, RFC 8290 hashes flows into 1024, where they may collide. One packet is
 //! dropped at a time, not half of the queue. The 1995 paper sends only what the deficit covers; RFC 8290 sends while it
 //! is positive, so a flow may be ahead by a packet, and its quantum need not be a full packet for constant work.
 

@@ -17,7 +17,7 @@
 //! Readings: dropped packets cost a flow nothing. CoDel's state stays with an idle queue. CoDel spares the last packets of
 //! a flow's own queue; the RFC does not say which backlog counts, and Linux takes that of all queues (`spares = "all"`), so that
 //! it drops a flow's only packet. Ties between equally long queues are broken as in `drr`.
-//! Departures: by default each flow has a queue of its own; the RFC hashes flows into 1024 queues, as `queues` = 1024
+//! Departures: by default each flow has its own queue; the RFC hashes flows into 1024 queues, as `queues` = 1024
 //! does. A full buffer drops one packet at a time, the RFC up to 64 and no more than half of the queue.
 
 use super::flows::{Flows, Places};

@@ -15,7 +15,7 @@
 //! Readings: an arrival that finds no room is dropped regardless of the flow that holds most, as in Linux. A queue that
 //! is idle has
 //! no delay and keeps its probability, which decays.
-//! Departures: by default each flow has a queue of its own; Linux hashes flows into 1024 queues, as `queues` = 1024
+//! Departures: by default each flow has its own queue; Linux hashes flows into 1024 queues, as `queues` = 1024
 //! does. All queues are updated at the same instant, in Linux in groups of 2048.
 
 use super::flows::{Flows, Places};

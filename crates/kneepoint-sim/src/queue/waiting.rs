@@ -46,7 +46,7 @@ impl Line {
     }
 }
 
-/// A packet and when it arrived, in a cache line of its own.
+/// A packet and when it arrived, in its own cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Slot {

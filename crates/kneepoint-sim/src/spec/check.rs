@@ -121,7 +121,7 @@ fn names<'n>(kind: &str, all: impl IntoIterator<Item = &'n String>) -> Checked {
         ensure(
             known.insert(name),
             || format!("two {kind}s are called `{name}`"),
-            "give each a name of its own",
+            "give each its own name",
         )?;
     }
     Ok(())

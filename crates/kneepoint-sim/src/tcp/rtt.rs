@@ -9,7 +9,7 @@
 //! RTO = SRTT + max(G, 4 RTTVAR), within [floor, ceiling], doubled at each expiry until the next sample
 //! ```
 //!
-//! Linux's estimator (`tcp_rtt_estimator`) has a deviation of its own:
+//! Linux's estimator (`tcp_rtt_estimator`) has its own deviation:
 //!
 //! ```text
 //! first sample R:  SRTT = R,  D = R/2,  V = max(4 D, G)

@@ -101,7 +101,7 @@ crate::settings! {
         ..sizes: Size;
         /// Mean number of flows that arrive in a second.
         rate: f64 = 10.0, 0.001..=1e6;
-        /// Offered load as a fraction of `capacity`; above 0 it decides in the place of `rate`.
+        /// Offered load as a fraction of `capacity`; above 0 it decides instead of `rate`.
         load: f64 = 0.0, 0.0..=10.0;
         /// The capacity of which `load` is a fraction.
         capacity: Rate = Rate::from_mbit(10), Rate(8)..=Rate::from_mbit(1_000_000);

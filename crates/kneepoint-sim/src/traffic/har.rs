@@ -5,7 +5,7 @@
 //!
 //! The size of an object is the first of these that the file has: `_transferSize`; `headersSize + bodySize` of the response; the
 //! size of its content. Objects of no bytes came from a cache and are left out, and so are those of `data:` addresses.
-//! The objects of a page are those of its `pageref`; those without one are a page of their own. Objects and pages come in the
+//! The objects of a page are those of its `pageref`; those without one are their own page. Objects and pages come in the
 //! order of their `startedDateTime`, as the specification asks of readers; a page that has none begins with its first object.
 //! Equal instants keep the order of the file, and so does a file that has no instants at all.
 

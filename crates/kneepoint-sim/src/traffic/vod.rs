@@ -56,7 +56,7 @@ crate::settings! {
         /// ladder.
         segments: Or<Segments, Auto> = Or::WORD;
         /// The file to take them from: files of Pensieve side by side, or a film of Sabre in JSON, whose ladder and length of segments
-        /// take the place of `ladder` and `segment`.
+        /// replace `ladder` and `segment`.
         segments_file: Or<FilePath, Inline> = Or::WORD;
     } check |params| {
         let least = params.startup.max(params.resume);

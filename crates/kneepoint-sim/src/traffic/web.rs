@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Web sessions: short transfers, one after another, each a connection of its own.
+//! Web sessions: short transfers, one after another, each its own connection.
 //!
 //! Feldmann, Gilbert, Huang and Willinger, "Dynamics of IP traffic: a study of the role of variability and the impact of
 //! control", SIGCOMM 1999.

@@ -11,7 +11,7 @@ export interface State {
   /** Fields set from outside, by path. */
   set: Record<string, string>;
   seed?: number;
-  /** The instant that is looked at, in seconds. */
+  /** The instant that is inspected, in seconds. */
   at?: number;
 }
 

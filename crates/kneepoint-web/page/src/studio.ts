@@ -83,7 +83,7 @@ export class Studio {
     await this.#check(false);
   }
 
-  /** Takes a text in the place of preset and fields. */
+  /** Takes a text instead of preset and fields. */
   async write(text: string): Promise<void> {
     this.state = { ...this.state, text, set: {} };
     await this.#check(true);

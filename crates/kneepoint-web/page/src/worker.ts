@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// A worker with an engine of its own. A run gives way to the next one at once: between two steps it looks whether it is still wanted.
+// A worker with its own engine. A run gives way to the next one at once: between two steps it looks whether it is still wanted.
 
 import { Engine, type Run } from "./engine.ts";
 import type { Picture, Problems, Question } from "./types.ts";

@@ -75,7 +75,7 @@ fn sums(steps: &[f32]) -> impl Iterator<Item = f32> {
     })
 }
 
-/// The numbers with the last known one in the place of each that is not.
+/// The numbers with the last known one instead of each that is not.
 fn held(numbers: &[f32]) -> impl Iterator<Item = f32> {
     numbers.iter().scan(f32::NAN, |last, number| {
         if !number.is_nan() {

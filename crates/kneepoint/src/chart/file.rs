@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A chart as a file of its own: title, legend, background and style are inside it.
+//! A chart as its own file: title, legend, background and style are inside it.
 
 use super::legend::legend;
 use super::paper::Paper;

@@ -48,7 +48,7 @@ pub fn parse_in(
     parse_around(publication, text, (pace, scope), around)
 }
 
-/// Reads an experiment in which a scheme takes the place of `subject`. Claims about numbers that this scheme does not
+/// Reads an experiment in which a scheme replaces `subject`. Claims about numbers that this scheme does not
 /// report cannot be tested.
 pub fn parse_for(
     subject: &Scheme,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The scheme under test, in the place of `subject`.
+//! The scheme under test, instead of `subject`.
 //!
 //! A case of a gate leaves one sender open: `cc = "subject"`. The scheme's controller takes that place, with the recovery that its name
 //! implies. Its queue and its feedback go to the bottleneck, unless the case is about a queue and names one.
@@ -20,7 +20,7 @@ pub(super) struct Around<'e> {
     pub files: Files<'e>,
     /// External algorithms that it may name.
     pub extensions: &'e Extensions,
-    /// The scheme that takes the place of `subject`.
+    /// The scheme that replaces `subject`.
     pub subject: Option<&'e Scheme>,
 }
 

@@ -19,7 +19,7 @@ mod eigen;
 const INTERVALS: [usize; 2] = [16, 40];
 /// Modes that turn more than this in a delay need more intervals.
 const TURNS: f64 = 5.0;
-/// How many of the matrix's eigenvalues are looked at more closely.
+/// How many of the matrix's eigenvalues are inspected more closely.
 const CANDIDATES: usize = 12;
 
 /// The rightmost modes, from the right; of each conjugate pair the one above the axis.

@@ -198,7 +198,7 @@ fn subjects(comparison: &Comparison) -> Vec<Section> {
     };
     let section = |(title, subject): (&str, Subject)| {
         let blocks = table(subject, |_| true);
-        // Where there are several links, they have a table of their own above.
+        // Where there are several links, they have their own table above.
         let terminal = if subject == Subject::Link { vec![] } else { table(subject, |metric| metric.brief) };
         (!blocks.is_empty()).then(|| Section::new(title, vec![Block::Pages { blocks, terminal }]))
     };

@@ -42,7 +42,7 @@ pub enum Block {
     Facts(Vec<(String, String)>),
     /// A file: its name and its text.
     Listing(String, String),
-    /// The table for a column of a paper, which is a file of its own.
+    /// The table for a column of a paper, which is its own file.
     Paper(Box<Paper>),
     /// Blocks for pages, and those that a terminal shows instead.
     Pages {

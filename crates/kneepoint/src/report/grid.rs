@@ -232,7 +232,7 @@ impl Comparison {
         }
     }
 
-    /// Planned schemes without a run, where each has a scenario of its own.
+    /// Planned schemes without a run, where each has its own scenario.
     fn without_a_run(&self) -> Vec<&str> {
         let scenarios = &self.manifest.scenario;
         // A row of a comparison with several factors has the name of its scenario as a level.

@@ -50,7 +50,7 @@ use crate::measure::Subject;
 use crate::study::caution::Caution;
 use crate::table::{Estimate, Labels, Row, Table, number, value};
 
-/// The subjects of a run that have a table of their own in CSV and JSON, by its name.
+/// The subjects of a run that have their own table in CSV and JSON, by its name.
 pub const PARTS: [(&str, Subject); 7] = [
     ("links", Subject::Link),
     ("groups", Subject::Group),

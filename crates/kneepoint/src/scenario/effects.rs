@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What bottlenecks do to packets besides, each a table of its own: `[policer]`, or `policer = { … }` of a link.
+//! What bottlenecks do to packets besides, each its own table: `[policer]`, or `policer = { … }` of a link.
 
 use super::choose::{Family, Precedence, choose};
 use super::extensions::Extensions;

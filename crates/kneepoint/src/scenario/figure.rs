@@ -31,13 +31,13 @@ crate::settings! {
         label: Words = Words::default();
         /// How that axis is divided.
         scale: Scale = Scale::Auto;
-        /// The axis each of whose labels has a line of its own; `auto` is the scheme or the congestion control.
+        /// The axis each of whose labels has its own line; `auto` is the scheme or the congestion control.
         series: Or<Words, Auto> = Or::WORD;
         /// The axis of the rows of a heat map, whose columns are those of `x`: in place of series.
         y: Words = Words::default();
-        /// One axis, or two, each of whose labels has a panel of its own: small multiples with common scales.
+        /// One axis, or two, each of whose labels has its own panel: small multiples with common scales.
         facet: Names = Names::default();
-        /// Metrics, or expressions of them as in claims, each in a panel of its own: `drop_ratio[group=web]`. Without any, the most telling.
+        /// Metrics, or expressions of them as in claims, each in its own panel: `drop_ratio[group=web]`. Without any, the most telling.
         panels: Names = Names::default();
         /// How the numbers of the panels are divided; `auto` is by powers of ten for times and rates of more than two decades.
         panel_scale: Scale = Scale::Auto;

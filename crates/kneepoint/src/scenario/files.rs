@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Files that a scenario names: the text of each takes the place of the field that is declared before the path's.
+//! Files that a scenario names: the text of each replaces the field that is declared before the path's.
 //!
 //! The core opens no files: the caller hands it their texts.
 
@@ -163,7 +163,7 @@ impl Reader<'_, '_> {
             text.push('\n');
         }
         match target.assign(data, &Raw::Text(text.clone())) {
-            // A word that may stand in the place of the data is no remedy for its file.
+            // A word that may replace the data is no remedy for its file.
             Err(Refusal::Value(wrong)) => {
                 let word = format!(", or `{}`", Auto::WORD);
                 Err(format!(", {}", wrong.strip_suffix(&word).unwrap_or(&wrong)))

@@ -33,7 +33,7 @@ pub(super) struct Section {
     /// Further fields: the parameters of a source.
     pub own: Option<Fields>,
     pub required: &'static [&'static str],
-    /// Fields that choose one of a family or hold a table of their own.
+    /// Fields that choose one of a family or hold their own table.
     pub parts: &'static [(&'static str, Part)],
     /// Whether the section itself chooses one of a family.
     pub choice: Option<&'static Members>,

@@ -126,7 +126,7 @@ fn stops(
         faults.add_with_help(
             table.place("at"),
             message,
-            "give those that pass another one a group of their own",
+            "give those that pass another one their own group",
         );
     }
     first

@@ -172,7 +172,7 @@ pub(crate) fn plan(
             break;
         }
         let plan = plan.get_or_insert_with(|| {
-            // A case of a sweep may have a name of its own.
+            // A case of a sweep may have its own name.
             let name = root.get("name").and_then(Node::as_text).unwrap_or(valid.name());
             Plan { name: name.to_string(), seeds, cases: Vec::new(), objects, figure: figure.clone() }
         });

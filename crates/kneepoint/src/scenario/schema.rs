@@ -238,7 +238,7 @@ fn property(field: &Field) -> Value {
     value
 }
 
-/// The word that may stand in the place of a value: the default, or one that is named at the end of the range.
+/// The word that may stand instead of a value: the default, or one that is named at the end of the range.
 fn word(field: &Field, default: &str, range: Option<&str>) -> Option<String> {
     let is_word = !default.is_empty() && default.chars().all(|letter| letter.is_ascii_lowercase());
     let any_text = field.json.contains(&"string") && written::form(field.kind).is_none();
@@ -250,7 +250,7 @@ fn word(field: &Field, default: &str, range: Option<&str>) -> Option<String> {
     Some(other.to_string())
 }
 
-/// Numbers may be written in percent, as texts, and words stand in the place of values.
+/// Numbers may be written in percent, as texts, and words stand instead of values.
 const TEXT: &[&str] = &["string"];
 
 /// The allowed values, alone or in a list.

@@ -87,7 +87,7 @@ fn sections(key: &str, node: &mut Node, text: &mut String) -> Vec<[Range<usize>;
     }
 }
 
-/// Whether a value is written under a header of its own.
+/// Whether a value is written under its own header.
 fn is_section(node: &Node) -> bool {
     match &node.value {
         Value::Table(_) => true,

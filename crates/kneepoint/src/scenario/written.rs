@@ -17,7 +17,7 @@ const PACKETS: &[&str] = &["pkt", "packet", "packets"];
 pub(super) fn form(kind: &str) -> Option<String> {
     let (time, rate, data) = (quantity(&[TIMES]), quantity(&[RATES]), quantity(&[SIZES]));
     let interval = format!(r"{time}\.\.{time}");
-    // The content of a file takes the place of a value.
+    // The content of a file replaces a value.
     let file = r"[^\n,]*[\n,][\s\S]*|";
     Some(match kind {
         // In percent: other numbers are no texts.

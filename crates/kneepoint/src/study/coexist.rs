@@ -58,7 +58,7 @@ pub struct Question {
     pub path: Vec<String>,
     /// Their description in a title.
     pub also: Vec<String>,
-    /// Whether the way back has a bottleneck of its own.
+    /// Whether the way back has its own bottleneck.
     pub full: bool,
     /// Length of a run.
     pub duration: Span,
@@ -75,7 +75,7 @@ pub struct Question {
 pub enum Refused {
     /// The scenario of a pair is not valid; places of faults in fields set from outside are on lines of their own after the text.
     Invalid(Box<Invalid>),
-    /// Fields set from outside put another algorithm in the place of a scheme's.
+    /// Fields set from outside put another algorithm instead of a scheme's.
     Replaced {
         /// The scheme.
         scheme: String,

@@ -106,7 +106,7 @@ impl Dumbbell<'_> {
             .with_some("sample", self.sample.map(Value::text))
     }
 
-    /// Acknowledgements of a minimal network come back on a link of their own. That is the same and faster, unless other data travels
+    /// Acknowledgements of a minimal network come back on their own link. That is the same and faster, unless other data travels
     /// their way: then they must share its bottleneck, which is like ours.
     fn topology(&self) -> Table {
         let both = self.reverse > 0;

@@ -69,7 +69,7 @@ const VERBS: &str = "kneepoint-cli/src/verbs";
 /// The registry of formats.
 const FORMATS: &str = "crates/kneepoint/src/report/format/mod.rs";
 
-/// A newcomer with a file of its own and a line in the registry of its folder.
+/// A newcomer with its own file and a line in the registry of its folder.
 macro_rules! registers {
     ($kind:literal: $folder:literal, $name:literal, $line:literal) => {
         (

@@ -298,7 +298,7 @@ fn page_load(http: &str) -> (Ledger, Vec<Row>) {
 
 #[test]
 fn a_page_takes_the_round_trips_of_its_version_of_http() {
-    // Connection, container; and its objects, which wait for a connection of their own in HTTP/1.0 and for the second one
+    // Connection, container; and its objects, which wait for their own connection in HTTP/1.0 and for the second one
     // in HTTP/1.1.
     for (http, expected, objects) in [
         ("1.0", 350.0, [150.0, 150.0, 150.0]),

@@ -155,7 +155,7 @@ fn a_transfer_survives_the_loss_of_any_run_of_packets() {
     });
 }
 
-/// A network that loses, duplicates, delays, reorders and marks at random, each with a share of its own.
+/// A network that loses, duplicates, delays, reorders and marks at random, each with its own share.
 struct Weather {
     rng: Rng,
     lose: [f64; 2],

@@ -28,7 +28,7 @@ pub const METHOD: &str = "\
 links, without a meter and without ECN; every parameter has its default. One algorithm is exchanged, and everything
 else stays. *ns* and *instructions* are those of the whole run, divided by the packets that the bottleneck served: a
 discipline that drops more gives the senders more work. With explicit feedback the senders are RATCP, which uses rates.
-A source takes the place of the web slots, with ten members where it has members. The capacity that both directions share
+A source replaces the web slots, with ten members where it has members. The capacity that both directions share
 needs every link, and so has twice the hops. `make ratchet` holds the instructions, and none may exceed four times those of
 the first in its table.
 ";
@@ -55,7 +55,7 @@ const FITTED: &[(Per, &str, &str)] = &[
 /// The exchanged settings, in the order of tables.
 pub const KINDS: [Per; 6] = [Per::Queue, Per::Feedback, Per::Recovery, Per::Source, Per::Capacity, Per::Loss];
 
-/// One algorithm in the place of the default.
+/// One algorithm instead of the default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Variant {
     /// What is exchanged.

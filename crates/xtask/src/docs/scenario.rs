@@ -113,7 +113,7 @@ fn page_of(schema: &Value) -> String {
     page
 }
 
-/// Whether a section has a table of its own on the page.
+/// Whether a section has its own table on the page.
 fn detailed(section: &Section) -> bool {
     !["controllers", "tcp", "sweep"].contains(&section.name)
         && section.fields.is_some_and(|fields| !fields.is_empty())

@@ -11,7 +11,7 @@ use super::search::{hunt, round};
 /// How hard is hunted.
 #[derive(Args)]
 pub struct Arguments {
-    /// Controllers, in the place of all
+    /// Controllers, instead of all
     names: Vec<String>,
     /// Networks for each controller
     #[arg(long, default_value_t = 2000)]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Published weaknesses, looked for from random starts: how many of ten seeds find each, and how soon.
+//! Published weaknesses, searched for from random starts: how many of ten seeds find each, and how soon.
 
 use std::time::Duration;
 

@@ -32,7 +32,7 @@ const CHANGES: [(&str, &str); 14] = [
     ("all of it: the host of the papers", "preset = \"paper\"\npayload = \"1448b\"\nheader = \"52b\""),
 ];
 
-/// Writes the tables into the page, in the place of those there: whether every difference is explained.
+/// Writes the tables into the page, instead of those there: whether every difference is explained.
 pub fn write(settings: &[Setting], recorded: &[Recorded]) -> Result<bool, String> {
     let path = path(FILE);
     let page = std::fs::read_to_string(&path).map_err(|error| format!("{FILE}: {error}"))?;

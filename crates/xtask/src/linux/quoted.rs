@@ -23,7 +23,7 @@ struct Quote<'t> {
     option: Option<&'t str>,
 }
 
-/// The text with the numbers of these pairs in the place of its quotations.
+/// The text with the numbers of these pairs instead of its quotations.
 pub fn fill(text: &str, pairs: &[Pair]) -> Result<String, String> {
     let mut filled = String::new();
     for (before, quote) in pieces(text) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The figures that are compared, from a recorded row and from the rows of a run of ours.
+//! The figures that are compared, from a recorded row and from the rows of our run.
 
 use std::collections::BTreeMap;
 
@@ -97,7 +97,7 @@ impl Figures {
         places
     }
 
-    /// The figures of a run of ours at the same places.
+    /// The figures of our run at the same places.
     pub fn ours(rows: &[Row], setup: &Setup) -> BTreeMap<Location, Figures> {
         let rate = setup.number("bw", 150e6);
         let buffer = setting::buffer(setup);

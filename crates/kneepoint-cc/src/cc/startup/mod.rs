@@ -2,7 +2,7 @@
 //! The end of slow start before a loss ends it.
 //!
 //! Controllers that slow-start through [`Window::grow`](super::window::Window::grow) have it. Those whose publications
-//! define a start of their own keep it: BBR, BBRv3, Copa, FAST, LEDBAT, Vegas.
+//! define their own start keep it: BBR, BBRv3, Copa, FAST, LEDBAT, Vegas.
 
 use super::{Ack, Start};
 

@@ -44,7 +44,7 @@ const FAREWELL: Duration = Duration::from_secs(1);
 /// Run a program behind an emulated link
 #[derive(Args)]
 #[command(after_help = "\
-The program runs in a network namespace of its own. Everything that it sends crosses the emulated link; this machine, with its servers, is on the other side as \
+The program runs in its own network namespace. Everything that it sends crosses the emulated link; this machine, with its servers, is on the other side as \
 $KNEE_PEER. With --server both ends are apart from this machine, and root is not needed where user namespaces are allowed. \
 With --between the ends are two network namespaces of `ip netns`, with --bridge the networks at two Ethernet devices of this machine.
 

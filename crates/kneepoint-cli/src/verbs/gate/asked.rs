@@ -23,10 +23,10 @@ use crate::values::number;
 /// Options of `run` and `accept`.
 #[derive(Args)]
 pub struct Options {
-    /// Scheme under test, in the place of the one in gate.toml; with it no gate.toml is needed
+    /// Scheme under test, instead of the one in gate.toml; with it no gate.toml is needed
     #[arg(value_name = "SCHEME", add = completion::scheme())]
     subject: Option<String>,
-    /// Suites, or files of cases, in the place of those in gate.toml [default without one: rfc9743,coexist]
+    /// Suites, or files of cases, instead of those in gate.toml [default without one: rfc9743,coexist]
     #[arg(long, value_delimiter = ',', value_name = "SUITE,…")]
     suite: Vec<String>,
     /// The file that says what to test [default: gate.toml, if there is one or no SCHEME]
@@ -71,7 +71,7 @@ pub struct Planned {
 }
 
 impl Options {
-    /// The requested gate; `renews` says whether its outcome takes the place of the baseline, which then must be of
+    /// The requested gate; `renews` says whether its outcome replaces the baseline, which then must be of
     /// this subject.
     pub fn plan(&self, session: &Session, renews: bool) -> Result<Planned, Failure> {
         let place = self.gate.clone().unwrap_or(GATE.into());

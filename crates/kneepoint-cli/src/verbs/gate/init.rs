@@ -72,7 +72,7 @@ fn text(arguments: &Arguments) -> String {
          baseline = \"gate.json\"\ntolerance = 0.02\n\n\
          # Another scheme that the subject must not be worse than, and by how much less a claim may be met.\n\
          #against = \"reno\"\n#margin = 0.05\n\n\
-         # A threshold of your own, in the place of a claim's.\n\
+         # A threshold of your own, instead of a claim's.\n\
          #[[threshold]]\n#case = \"rfc9743-wired\"\n#claim = \"used\"\n#check = \"utilization >= 0.95\"\n",
         json!(arguments.subject),
         list(&arguments.suite),

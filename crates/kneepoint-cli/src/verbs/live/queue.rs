@@ -54,7 +54,7 @@ impl KernelQueue {
             None => Ok(()),
             Some(link) => Err(Failure::usage(
                 format!(
-                    "--queue kernel:{}: the link {} has a queue of its own, `{}`",
+                    "--queue kernel:{}: the link {} has its own queue, `{}`",
                     self.name,
                     link.name,
                     link.queue.name()

@@ -2,7 +2,7 @@
 //! Our own controllers, compiled into the kernel: the programs of `bpf/`, over headers that stand for BPF's helpers.
 //!
 //! User-Mode Linux has no JIT compiler for BPF, without which no program can be a congestion control (`bpf_tcp_ca.c` is built with
-//! `CONFIG_BPF_JIT`). RATCP is left out: its TCP option needs a program of its own.
+//! `CONFIG_BPF_JIT`). RATCP is left out: its TCP option needs its own program.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};

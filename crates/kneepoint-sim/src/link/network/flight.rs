@@ -12,7 +12,7 @@ use crate::units::Time;
 
 const NONE: u32 = u32::MAX;
 
-/// A packet and when it arrives, in a cache line of its own.
+/// A packet and when it arrives, in its own cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct InFlight {
@@ -118,7 +118,7 @@ impl Pool {
         while !after(here) {
             (before, here) = (here, self.behind[here as usize]);
         }
-        // On a line of its own the packet gets its place.
+        // On its own line the packet gets its place.
         let mut alone = Flight::EMPTY;
         self.push(&mut alone, arrival, packet);
         self.behind[alone.first as usize] = here;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Which links datagrams cross without being held there: those whose end is known when they are sent, up to the receiver.
 //!
-//! The network takes a packet through a link that one other feeds, and to a receiver whose answers have a link of their own, ahead of
+//! The network takes a packet through a link that one other feeds, and to a receiver whose answers have their own link, ahead of
 //! its time. A datagram is then gone; of a transfer, the acknowledgement is on its way instead.
 
 use super::load::computed;

@@ -105,7 +105,7 @@ impl Stream {
         let nature = group.source.nature();
         let wanted = demand.map_or(f64::INFINITY, |demand| 8.0 * demand.per_second * demand.size);
         let (growth, acks, demand) = match &group.tcp {
-            // Without a rate of its own it is taken to fill its path.
+            // Without its own rate it is taken to fill its path.
             None => (None, 0.0, nature.pressing.map_or(wanted, |rate| rate.as_f64())),
             Some(tcp) => {
                 // What a member opens is as large as it is in the mean.

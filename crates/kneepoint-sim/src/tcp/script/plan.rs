@@ -257,7 +257,7 @@ impl Planner {
 
     /// The segment that begins at a byte.
     fn segment(&self, what: &str, byte: u32, place: &Range<usize>) -> Result<u32, Fault> {
-        // The FIN has a number of its own.
+        // The FIN has its own number.
         let byte = if self.closed && byte == self.written + 2 { byte - 1 } else { byte };
         let payload = self.agreed.payload;
         match byte.checked_sub(1) {

@@ -2,7 +2,7 @@
 //! The calm path of a sender: its segments arrive in order, and nothing is missing.
 //!
 //! Most acknowledgements and segments go this way. It does the same as `Sender::hear` and `Sender::next_segment` in
-//! this state, without tests that the state rules out. The state is looked at after each step off this path, and
+//! this state, without tests that the state rules out. The state is inspected after each step off this path, and
 //! lasts until an acknowledgement brings news or a timer expires. A test drives a sender on each path through the same
 //! transfers.
 

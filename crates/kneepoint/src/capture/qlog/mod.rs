@@ -4,7 +4,7 @@
 //!
 //! | event | written | read |
 //! |---|---|---|
-//! | `packet_sent` | each transmission has a number of its own | number, time, length |
+//! | `packet_sent` | each transmission has its own number | number, time, length |
 //! | `packet_received` with an `ack` frame | packets newly acknowledged in order | packets newly acknowledged |
 //! | `packet_lost` | the transmission that is repaired, when its repair leaves | a loss, dated by the lost transmission |
 //! | `recovery_metrics_updated` | window, bytes in flight, round trips (RFC 9002 §5) | a round-trip sample where it is new |

@@ -235,7 +235,7 @@ fn number(data: &Value) -> Option<u64> {
     number.filter(|_| carries_data(data))
 }
 
-/// Whether a packet may carry data: handshake packets have a number space of their own.
+/// Whether a packet may carry data: handshake packets have their own number space.
 fn carries_data(data: &Value) -> bool {
     let kinds = [&data["header"]["packet_type"], &data["packet_type"], &data["type"]];
     let kind = kinds.into_iter().find_map(Value::as_str);

@@ -26,7 +26,7 @@ const FORWARD: i128 = 1_000_000_000;
 /// A jump forward that one direction alone distinguishes from a stall of the path.
 const ALONE: i128 = 10_000_000_000;
 
-/// Packets of a direction that are looked at on either side of a jump.
+/// Packets of a direction that are inspected on either side of a jump.
 const NEAR: usize = 64;
 
 /// A clock that was set during a capture.

@@ -214,7 +214,7 @@ impl Capture {
             let mut numbers = self.segments(direction).filter_map(|segment| segment.ack);
             let first = numbers.next()?;
             let most = numbers.map(|ack| ack.wrapping_sub(first) as i32).max()?;
-            // A SYN or a FIN has a number of its own.
+            // A SYN or a FIN has its own number.
             u64::try_from(most).ok().filter(|bytes| *bytes > 2)
         };
         let missing = |(from, to): &&Direction| !carried((*to, *from));

@@ -124,7 +124,7 @@ fn gre(part: Part) -> Inner {
     match protocol {
         BRIDGED => Ok((Layer::Ethernet, rest)),
         GRE_PPP => Ok((Layer::Ppp, rest)),
-        // Only type II, which has a header of its own, has sequence numbers.
+        // Only type II, which has its own header, has sequence numbers.
         ERSPAN => Ok((Layer::Ethernet, rest.after(8 * sequenced)?)),
         ERSPAN_3 => erspan_3(rest),
         // No Ethernet type.

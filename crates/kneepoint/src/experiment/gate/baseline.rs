@@ -83,7 +83,7 @@ impl Baseline {
         self.paces.get(pace.name())
     }
 
-    /// This baseline with the cases of an outcome in the place of the accepted ones. Accepted cases that were not run
+    /// This baseline with the cases of an outcome instead of the accepted ones. Accepted cases that were not run
     /// stay, unless [the gate](Outcome::gone) no longer has them. Another subject begins anew.
     pub fn accepting(self, outcome: &Outcome) -> Baseline {
         let mut paces = if self.subject == outcome.subject { self.paces } else { BTreeMap::new() };

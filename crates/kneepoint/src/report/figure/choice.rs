@@ -102,7 +102,7 @@ pub fn joined(scenario: &FigureSpec, line: &FigureSpec, factors: &[Factor]) -> R
     Ok(figure)
 }
 
-/// With the keys of factors in the place of their names and columns.
+/// With the keys of factors instead of their names and columns.
 fn resolved(wish: &FigureSpec, factors: &[Factor]) -> Result<FigureSpec, Misfit> {
     let key = |named: &str| if named.is_empty() { Ok(String::new()) } else { key(named, factors) };
     let restricted = |only: &String| match only.split_once('=') {

@@ -206,7 +206,7 @@ fn listed(titles: &[&str]) -> String {
     let inner = |title: &&str| {
         let mut letters = title.chars();
         let first = letters.next().map_or(String::new(), |letter| letter.to_lowercase().collect());
-        // A name of its own keeps its capital: RTT, Jain's index.
+        // A separate name keeps its capital: RTT, Jain's index.
         let own = letters.clone().next().is_some_and(char::is_uppercase) || title.starts_with("Jain");
         if own { title.to_string() } else { first + letters.as_str() }
     };

@@ -58,7 +58,7 @@ fn open(page: &mut String, title: &str, about: &Prose) -> fmt::Result {
     )
 }
 
-/// Links to the sections, where they are more than a screen and fewer than a list of their own would be.
+/// Links to the sections, where they are more than a screen and fewer than their own list would be.
 fn contents(page: &mut String, sections: &[Section]) -> fmt::Result {
     const SOME: std::ops::RangeInclusive<usize> = 4..=20;
     let headings: Vec<&str> = sections

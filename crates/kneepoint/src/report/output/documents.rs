@@ -182,7 +182,7 @@ pub(super) const ALL: &[Output] = &[
         from: &["knee reproduce --json", "OUT/claims.json"],
         about: "",
         parts: &[
-            Key("claims[]", "One for each claim of each experiment, each on a line of its own."),
+            Key("claims[]", "One for each claim of each experiment, each on its own line."),
             Key("claims[].experiment", "The id of the experiment."),
             Key("claims[].claim", "The id of the claim in it."),
             Key("claims[].text", "The claim in words."),

@@ -177,7 +177,7 @@ fn round_trips<'w>(params: &'w Params, wish: &'w Wish) -> &'w [Span] {
     wish.place.rtt.get().map_or(std::slice::from_ref(&params.rtt), |cycle| cycle.values())
 }
 
-/// The bottleneck's delay, which must leave no flow a negative delay of its own.
+/// The bottleneck's delay, which must leave no flow its own negative delay.
 fn bottleneck_delay(params: &Params, site: &Site, table: &Table, faults: &mut Faults) -> Span {
     let used = site
         .wishes

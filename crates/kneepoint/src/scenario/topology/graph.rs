@@ -108,7 +108,7 @@ fn lay(site: &Site, table: &Table, faults: &mut Faults) -> Option<Laid> {
         faults.add_with_help(&node.span, "`[reverse_queue]` means nothing in a graph", help);
     }
     if let Some(node) = site.root.get(REVERSE) {
-        let help = "write each direction as a link of its own, with `duplex = false`";
+        let help = "write each direction as its own link, with `duplex = false`";
         faults.add_with_help(&node.span, "`[reverse]` means nothing in a graph", help);
     }
     let links = site.root.tables("link", faults);

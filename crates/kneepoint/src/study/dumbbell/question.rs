@@ -84,7 +84,7 @@ pub struct Asked {
 pub enum Refused {
     /// The scenario of a scheme is not valid; places of faults in fields set from outside are on lines of their own after the text.
     Invalid(Box<Invalid>),
-    /// Fields set from outside put another algorithm in the place of a scheme's.
+    /// Fields set from outside put another algorithm instead of a scheme's.
     Replaced {
         /// The scheme.
         scheme: String,

@@ -8,7 +8,7 @@ use super::weakness::{Compared, Weakness};
 use crate::run::run;
 use crate::spec::Invalid;
 
-/// The contestants, and the weaknesses that are looked for.
+/// The contestants, and the weaknesses that are searched for.
 #[derive(Clone, Debug)]
 pub struct Arena {
     /// The contestants.

@@ -34,7 +34,7 @@ crate::choice! {
 }
 
 impl Gene {
-    /// Whether each step of a network has a number of its own.
+    /// Whether each step of a network has its own number.
     pub fn stepwise(self) -> bool {
         matches!(self, Gene::Rate | Gene::Delay | Gene::Lasting)
     }

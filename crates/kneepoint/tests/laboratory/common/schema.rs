@@ -87,7 +87,7 @@ impl Validator {
         match keyword {
             "$ref" => {
                 let pointer =
-                    rule.as_str().and_then(|text| text.strip_prefix('#')).expect("a definition of ours");
+                    rule.as_str().and_then(|text| text.strip_prefix('#')).expect("our definition");
                 vec![(place.to_string(), self.schema.pointer(pointer).expect("a definition"), value)]
             }
             "then" if self.takes(&rules["if"], value) => vec![(place.to_string(), rule, value)],

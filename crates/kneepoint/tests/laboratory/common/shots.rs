@@ -104,7 +104,7 @@ impl Story {
         Story { shots, ..self.clone() }
     }
 
-    /// The same with other packets in the place of each.
+    /// The same with other packets instead of each.
     pub fn with(&self, each: impl FnMut(&Shot) -> Vec<Shot>) -> Story {
         Story { shots: self.shots.iter().flat_map(each).collect(), ..self.clone() }
     }
