@@ -65,7 +65,7 @@ INLINE void pert_pi_tick(struct pert_pi *it, const struct pert_pi_parameters *se
 	s64 error = (s64)it->delay - (s64)set->target;
 	s64 before = it->begun ? it->before : -(s64)set->target;
 	s64 now = weighed(set->gamma, error), again = now - weighed(set->beta, error);
-	/* One tick of more than all takes the sum to its end. */
+	/* A tick beyond the whole range takes the sum to its end. */
 	s64 bounded = again < 0 ? -(s64)LESSER((u64)-again, CERTAIN) : (s64)LESSER((u64)again, CERTAIN);
 
 	it->sum = moved(it->sum, now - weighed(set->beta, before));

@@ -201,7 +201,7 @@ def text_of(word: Any) -> Optional[str]: ...
 
 
 def native() -> str:
-    """The stub of the native part: its types are written by hand, the sentences on signals are those of `help`."""
+    """The stub of the native part: its types are written by hand, the sentences on signals come from `help`."""
     text = (PACKAGE / "_native.pyi").read_text(encoding="utf-8")
     lines = text.splitlines()
     # From the end, so that places stay what they are.

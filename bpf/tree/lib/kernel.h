@@ -3,7 +3,7 @@
  * Replaces lib/kernel.h in a kernel's own tree: the helpers of BPF as functions of the kernel. So
  * a controller is compiled into a kernel that cannot load it, as User-Mode Linux, which has no JIT compiler for BPF.
  *
- * Nothing reads reports there: the ring has no room.
+ * There is no reader of reports: the ring has no room.
  */
 #ifndef KNEE_KERNEL_H
 #define KNEE_KERNEL_H

@@ -24,8 +24,8 @@ pub struct Answer {
     pub unfinished: Option<String>,
 }
 
-/// Series under the names that their files have. They are read from the kept runs when they are wanted: those of a thousand runs do not
-/// fit into memory.
+/// Series under the names that their files have. They are read from the kept runs on request: the series of a thousand
+/// runs do not fit into memory.
 #[derive(Default)]
 pub struct Series {
     store: Option<Store>,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The budget of a study: how many runs fit into memory side by side, and how much each may take.
+//! The budget of a study: how many parallel runs fit into memory, and how much each may take.
 //!
 //! ```text
-//! needed by N side by side    the results of all runs, kept for the report + the N greatest estimates
+//! needed by N in parallel the results of all runs, kept for the report + the N greatest estimates
 //! runs side by side           as many as are asked for and fit; without one that fits the study is refused
 //! limit of a run              its estimate + its part of the unneeded rest
 //! ```
@@ -32,7 +32,7 @@ pub struct Budget {
     greatest: Option<usize>,
     /// The memory that the results of all runs keep.
     left: u64,
-    /// Runs side by side.
+    /// Parallel runs.
     pub jobs: usize,
 }
 
@@ -124,7 +124,7 @@ impl Budget {
         if self.jobs < most {
             let run = size(self.bytes.first().copied().unwrap_or(0));
             return Some(format!(
-                "{} side by side instead of {most}: a run may take {run} of memory, and all together {allowed}",
+                "{} in parallel instead of {most}: a run may take {run} of memory, and all together {allowed}",
                 self.jobs
             ));
         }
@@ -228,14 +228,14 @@ impl Guard {
     fn outgrown(&self, allowed: &Allowance, taken: u64, now: Time) -> Failure {
         Failure::run(
             format!(
-                "a run takes {} of memory after {}, above its limit of {}, of {allowed}, with {} side by side",
+                "a run takes {} of memory after {}, above its limit of {}, of {allowed}, with {} in parallel",
                 size(taken),
                 now.since(Time::ZERO),
                 size(self.limit),
                 self.jobs
             ),
             format!(
-                "finished runs are kept; let fewer flows arrive, run fewer side by side with `{}`, or allow more with `{}`",
+                "finished runs are kept; let fewer flows arrive, run fewer in parallel with `{}`, or allow more with `{}`",
                 allowed.option("jobs", "1"),
                 allowed.option("memory", "SIZE")
             ),

@@ -74,7 +74,7 @@ pub struct Job<'a> {
     pub kept: Vec<&'a str>,
     /// Whether runs that the store has are repeated.
     pub fresh: bool,
-    /// Runs side by side, at most.
+    /// The most parallel runs.
     pub jobs: Option<u16>,
 }
 
@@ -127,7 +127,8 @@ impl Cluster {
     }
 }
 
-/// The interpreter: the one that is named, that of the environment in which this program is installed, or the one on the path.
+/// The interpreter: the named one, else the one of the environment in which this program is installed, else the one on
+/// the path.
 fn python() -> PathBuf {
     let named = std::env::var_os(VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from);
     let beside = || std::env::current_exe().ok()?.parent().map(|folder| folder.join("python3"));
@@ -176,7 +177,7 @@ fn start(python: &Path, order: &Order) -> Result<Child, Failure> {
         )
     })?;
     if let Some(mut pipe) = child.stdin.take() {
-        // One that ends before it has read everything says why.
+        // A reader that ends early reports the reason.
         let _ = serde_json::to_writer(&mut pipe, order).map(|()| pipe.flush());
     }
     Ok(child)

@@ -157,7 +157,7 @@ fn round<S: Study>(
         attend(&names[place], &mut record)?;
         Ok(Some(record))
     };
-    // One that is wanted twice is made once, but for packets that go to two files.
+    // A run wanted twice is made once, except for packets that go to two files.
     let first = |place: &usize| places[names[*place].as_str()][0] == *place || aside.listens();
     let new = |place: &usize| !records.contains(&names[*place]);
     let mut missing: Vec<usize> = (0..names.len()).filter(new).filter(first).collect();
@@ -227,8 +227,8 @@ fn round<S: Study>(
     let records = std::mem::take(&mut *lock(&records));
     let ended = !campaign.stopped();
     if let Some(part) = shard.filter(|_| ended) {
-        // Each shard keeps its own runs before it looks for those of the others, so the last one finds all.
-        // One that is there and damaged is missing.
+        // Each shard keeps its own runs before it reads the others', so the last one finds all.
+        // A damaged one counts as missing.
         let places: Vec<_> = places.iter().collect();
         let look = |(name, at): &(&&str, &Vec<usize>)| store.get(session, name, wanted[at[0]].seed);
         let found = threads::map(session, &places, look).into_iter().collect::<Result<Vec<_>, Failure>>()?;

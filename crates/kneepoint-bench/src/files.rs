@@ -124,7 +124,7 @@ pub fn rename_to_new(from: &Path, to: &Path) -> io::Result<()> {
     rename_new_at(CWD, from, CWD, to)
 }
 
-/// The same, in directories that are open.
+/// The same, in open directories.
 pub fn rename_new_at(
     old: impl AsFd,
     from: impl Arg + Copy,

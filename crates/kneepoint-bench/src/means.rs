@@ -19,11 +19,11 @@ use crate::store::Store;
 /// The means of every study: runs made here.
 #[derive(Clone, Debug, Default)]
 pub struct Means {
-    /// Runs side by side; one per core without it.
+    /// Parallel runs; one per core by default.
     pub jobs: Option<u16>,
     /// Whether kept runs are repeated.
     pub fresh: bool,
-    /// The directory of kept runs, or a URL; without it that of the environment, or the usual one.
+    /// The directory of kept runs, or a URL; by default the one of the environment, or the usual one.
     pub store: Option<PathBuf>,
     /// Memory that the runs may take together; without it a share of the available memory.
     pub memory: Option<Bytes>,
@@ -113,7 +113,7 @@ impl Means {
         Allowance::new(self.memory, session.spelling())
     }
 
-    /// Runs side by side.
+    /// Parallel runs.
     pub fn workers(&self) -> usize {
         self.jobs.map_or_else(machine::cores, usize::from)
     }

@@ -8,7 +8,7 @@
 //!                           contents
 //! ```
 //!
-//! Where none of them is known there is no limit, unless one is said.
+//! Where none of them is known there is no limit, unless one is given.
 
 use std::fmt;
 use std::fs;
@@ -25,7 +25,7 @@ pub struct Allowance {
     /// In bytes.
     pub bytes: u64,
     origin: Origin,
-    /// How options are written that allow more.
+    /// The options that allow more, as written.
     spelling: Spelling,
 }
 

@@ -18,7 +18,7 @@ pub struct Program {
     tally: Mutex<Option<Arc<Tally>>>,
 }
 
-/// How far the runs of a call are.
+/// The progress of a call's runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Progress {
     /// The work that is done, in units of its own.
@@ -35,7 +35,7 @@ pub fn session() -> Session {
 }
 
 impl Program {
-    /// How far the runs are, once there are some.
+    /// The progress of the runs, once there are any.
     pub fn progress(&self) -> Option<Progress> {
         lock(&self.tally).as_deref().map(Tally::progress)
     }

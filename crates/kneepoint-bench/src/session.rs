@@ -26,9 +26,9 @@ pub enum Share {
     /// All of them.
     #[default]
     All,
-    /// None: it says which there are, and stops.
+    /// None: lists the existing ones, and stops.
     None,
-    /// Those with these names, and then it stops.
+    /// The ones with these names, and then it stops.
     Only(BTreeSet<String>),
 }
 

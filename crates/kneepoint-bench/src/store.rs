@@ -49,7 +49,7 @@ enum Found {
 }
 
 impl Store {
-    /// Opens the folder that was given, or that of the environment, or the usual one; makes it if there is none.
+    /// Opens the given folder, or the one of the environment, or the usual one; makes it if absent.
     /// Removes leftovers of killed processes in it.
     pub fn open(session: &Session, given: Option<&Path>) -> Result<Store, Failure> {
         let store = Store::at(session, given);
@@ -74,12 +74,12 @@ impl Store {
         Store { folder: lasting.unwrap_or(folder), said: AtomicBool::new(false) }
     }
 
-    /// The store that was given, or that of the environment, if it is not a directory: a URL, as s3://bucket/runs.
+    /// The given store, or the one of the environment, if it is a URL instead of a directory, as s3://bucket/runs.
     pub fn url(given: Option<&Path>) -> Option<String> {
         Store::named(given)?.to_str().filter(|text| text.contains("://")).map(str::to_string)
     }
 
-    /// The place that was given, or that of the environment.
+    /// The given place, or the one of the environment.
     fn named(given: Option<&Path>) -> Option<PathBuf> {
         let variable = || std::env::var_os(VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from);
         given.map(Path::to_path_buf).or_else(variable)
@@ -207,7 +207,7 @@ fn find(session: &Session, path: &Path, name: &str, seed: u64) -> Result<Found, 
     })
 }
 
-/// As much as there was when it was opened.
+/// As much as it had when opened.
 fn content(file: File, length: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(length as usize);
     file.take(length).read_to_end(&mut bytes).map(|_| bytes)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Files and directories that have a random name until they are finished. Processes that cannot see each other, as those of two
-//! containers, may work in one directory.
+//! Files and directories that have a random name until they are finished. Processes that cannot see each other, for
+//! example in two containers, may work in one directory.
 //!
-//! A file is locked as long as it is written. One that is not locked was left by a process that was killed, and is swept:
+//! A file is locked as long as it is written. An unlocked one was left by a killed process, and is removed:
 //!
 //! ```text
 //! writer   create · lock · is it still there? write …      else begin again
@@ -22,7 +22,7 @@ use crate::ours::{self, Drawn};
 /// Permissions of new files and directories, before the process's mask.
 const FILE: u32 = 0o666;
 const DIRECTORY: u32 = 0o777;
-/// How often a sweep may come between.
+/// The number of clean-ups that may intervene.
 const TRIES: usize = 100;
 
 /// A new file in a directory, locked. It is removed when it is dropped.

@@ -284,13 +284,13 @@ impl ComparisonPlan {
         Ok(())
     }
 
-    /// Makes the missing runs. Nothing is written but what is kept of them.
+    /// Makes the missing runs. Only the kept runs are written.
     pub fn answer(mut self, session: &Session, settings: &ComparisonOptions) -> Result<Answer, Failure> {
         self.open(settings)?;
         let figure = settings.figure.wish(&self.figure, &self.rows.factors.factors, &self.rows.parts())?;
         let sweep = settings.sweep();
         sweep.check(session, self.listens(settings))?;
-        // Where there is one, the verb has written them before it is asked.
+        // If so, the verb has written them before the call.
         if (settings.captures() || settings.objects) && matches!(self.out, Out::Free(_)) {
             let [pcap, qlog, objects] = ["pcap", "qlog", "objects"].map(|name| session.option(name, ""));
             let message = format!(

@@ -110,7 +110,7 @@ impl Packed<'_> {
 /// The bytes of a file, and remarks on it.
 #[derive(Debug, Default)]
 pub struct Unpacked {
-    /// Those that it was compressed from, if it was.
+    /// The decompressed bytes, if it was compressed.
     pub bytes: Vec<u8>,
     /// Their faults, although they can be used.
     pub warning: Option<String>,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Options of the verbs that make runs: how many side by side, where they are kept, and who makes them.
+//! Options of the verbs that make runs: the number in parallel, the store, and the machines that make them.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -15,7 +15,7 @@ pub const USUAL_BUDGET: Duration = Duration::from_mins(5);
 /// Options of every verb that makes runs.
 #[derive(Args, Clone)]
 pub struct MeansOptions {
-    /// Runs side by side [default: one per core]
+    /// Parallel runs [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024), overrides_with = "jobs")]
     jobs: Option<u16>,
     /// Repeat runs that are kept
@@ -30,8 +30,9 @@ pub struct MeansOptions {
     store: Option<PathBuf>,
     /// Memory that the runs may take together, as in 4gb [default: three quarters of the available memory]
     ///
-    /// It is estimated beforehand: fewer runs are made side by side if not all fit, and a run that does not fit alone is refused. One
-    /// that grows beyond what it may take is stopped. Available is the least of the machine's free memory, the control
+    /// It is estimated beforehand: fewer runs are made in parallel if not all fit, and a run that does not fit alone
+    /// is refused. A run that grows beyond its limit is stopped. Available is the least of the machine's free memory,
+    /// the control
     /// group's, and half of the room below `ulimit -v`. On a cluster this is the memory of each worker, which makes one
     /// run at a time.
     #[arg(long, value_name = "SIZE", overrides_with = "memory")]

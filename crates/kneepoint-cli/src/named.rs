@@ -37,8 +37,8 @@ impl NamedFiles {
         self.keep(name, files::beside(Path::new(""), name)?)
     }
 
-    /// The text of a file that the command line names for a field of a scenario: where the working directory has no such file,
-    /// that of the scenario's folder.
+    /// The text of a file that the command line names for a field of a scenario: where the working directory has no
+    /// such file, the file of the scenario's folder.
     pub fn set(&self, scenario: &Path, name: &str) -> Result<String, String> {
         if Path::new(name).exists() {
             self.given(name)

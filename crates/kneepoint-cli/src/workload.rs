@@ -31,7 +31,7 @@ pub struct Workload {
     /// Sizes of web objects to draw from: a CSV file with a column size_bytes, size_kb or size_mb
     #[arg(long, value_name = "FILE", conflicts_with = "page")]
     sizes: Option<PathBuf>,
-    /// Pages that web sessions load: a HAR file as a browser exports it, or a CSV file like that of --sizes
+    /// Pages that web sessions load: a HAR file as a browser exports it, or a CSV file as for --sizes
     #[arg(long, value_name = "FILE")]
     page: Option<PathBuf>,
     /// How the objects of a page use connections
@@ -160,7 +160,7 @@ fn name(file: &Path) -> String {
 
 /// Bytes of a file's name in a title, which is not the place where it is read.
 const LONGEST: usize = 27;
-/// Of them those of its end, where names of one kind differ.
+/// Of them the last ones, where names of one kind differ.
 const END: usize = 11;
 
 /// The name of a file, with an ellipsis in its middle where it is long.

@@ -154,7 +154,7 @@ fn kill_emulation(_: &str, cycle: usize) {
     // Nothing that it starts belongs to this process's group.
     let emulation = command.process_group(0).spawn().expect("knee starts");
     thread::sleep(Duration::from_millis(250).mul_f64((cycle as f64 * 0.618_034).fract()));
-    // The emulator's own arguments have the word, and those of the program and of the two processes that wait for it.
+    // The word is in the arguments of the emulator, of the program and of the two processes that wait for it.
     BUSY.fetch_add(usize::from(devices() != ["lo"] && processes(&word) == 4), Ordering::Relaxed);
     kill_now(emulation);
     let killed = Instant::now();

@@ -284,7 +284,8 @@ impl Program {
         self.child.try_wait()
     }
 
-    /// How it ended; none if it ran still and is ended by this. It may be another user's, which this process may not signal, but the
+    /// How it ended; none if it was still running and is ended by this call. It may be another user's, which this
+    /// process may not signal, but the
     /// one that waits may.
     pub fn end(&mut self) -> io::Result<Option<ExitStatus>> {
         let ended = self.child.try_wait()?;

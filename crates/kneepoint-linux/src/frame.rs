@@ -145,7 +145,7 @@ pub struct Headers {
 }
 
 impl Headers {
-    /// Those of something that is not IP, of so many bytes: all of it is one flow.
+    /// Headers of a packet that is not IP, of this many bytes: all of them are one flow.
     pub fn foreign(bytes: usize) -> Headers {
         let nowhere = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
         let flow = Tuple { from: nowhere, to: nowhere, ports: (0, 0), protocol: u8::MAX };

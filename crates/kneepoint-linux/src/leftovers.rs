@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Devices that an interrupted process may have left. Those of a living process are not left.
+//! Devices that an interrupted process may have left. Folders of a living process are not leftovers.
 
 use std::fs::{self, File};
 use std::io;
@@ -48,7 +48,7 @@ pub fn remove_leftovers() -> Vec<(String, Outcome)> {
     devices().into_iter().map(removed).collect()
 }
 
-/// Devices of the calling thread's namespace; `/sys` shows those of another one where `nsenter` has not mounted it anew.
+/// Devices of the calling thread's namespace; `/sys` shows another namespace's where `nsenter` has not mounted it anew.
 fn devices() -> Vec<String> {
     let mut names: Vec<String> = if_nameindex()
         .map_or(Vec::new(), |all| all.iter().map(|one| one.name().to_string_lossy().into_owned()).collect());

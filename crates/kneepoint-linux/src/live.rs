@@ -2,9 +2,9 @@
 //! Traffic of the kernel over an emulated network, seen by the observers of a simulation.
 //!
 //! ```text
-//! sending    processor time of the threads that write into a group's sockets, in user and kernel mode; those of sources that open
-//!            connections have the clients' ends, too
-//! receiving  how long the kernel of the near host took to receive frames: TCP takes them in, congestion control
+//! sending    processor time of the threads that write into a group's sockets, in user and kernel mode; sources that
+//! open connections include the clients' ends receiving the time of the near host's kernel to receive frames: TCP takes
+//! them in, congestion control
 //! processes acknowledgements, and newly permitted segments are sent
 //! ```
 //!

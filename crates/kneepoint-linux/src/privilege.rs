@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Privileges: the rights that are needed, the users that programs run as, and how privileges are given up.
 //!
-//! The kernel keeps rights for each thread, and a thread or process begins with those of its maker. So they are given up by system calls that
+//! The kernel keeps rights for each thread, and a thread or process begins with its maker's. So they are given up by
+//! system calls that
 //! concern the calling thread alone, in every thread that outlives the set-up, and [`Rights::keep`] of the last one sees that none has any.
 
 use std::ffi::CString;
@@ -81,7 +82,7 @@ impl Rights {
         CALLER.clone()
     }
 
-    /// Those of the user of this name or number: all of root's for root.
+    /// The rights of the user of this name or number: all of root's for root.
     pub fn of_user(name: &str) -> Result<Rights, String> {
         let user = User::named(name)?;
         match user.uid {
@@ -92,7 +93,7 @@ impl Rights {
         }
     }
 
-    /// The user, if it is another than that of the process.
+    /// The user, if different from the process's.
     pub fn user(&self) -> Option<&User> {
         match self {
             Rights::All => None,
@@ -110,8 +111,8 @@ impl Rights {
             call(numbers::SETRESGID, [gid; 3])?;
             call(numbers::SETRESUID, [uid; 3])?;
         }
-        // Neither a file that is set-user-ID nor one with capabilities gives any back. The bounding set stays as it is: a program
-        // whose file carries capabilities outside of it, as that of `ping` does, would not start at all.
+        // Neither a file that is set-user-ID nor one with capabilities gives any back. The bounding set stays as it is:
+        // a program whose file carries capabilities outside of it, such as `ping`, would not start at all.
         // SAFETY: the call takes numbers, and concerns the calling thread.
         if unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1 as c_ulong, 0, 0, 0) } < 0 {
             return Err(io::Error::last_os_error());
@@ -163,7 +164,7 @@ fn call(number: c_long, [a, b, c]: [c_long; 3]) -> io::Result<()> {
     if unsafe { libc::syscall(number, a, b, c) } < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// Those that take users of 32 bits.
+/// The variants with 32-bit user ids.
 #[cfg(not(any(target_arch = "x86", target_arch = "arm")))]
 mod numbers {
     pub use libc::{SYS_setgroups as SETGROUPS, SYS_setresgid as SETRESGID, SYS_setresuid as SETRESUID};
@@ -180,7 +181,7 @@ fn capable_threads() -> io::Result<Vec<String>> {
     let mut capable = Vec::new();
     for thread in fs::read_dir("/proc/self/task")? {
         let thread = thread?;
-        // One that has ended meanwhile has none.
+        // A thread that has ended meanwhile has none.
         let status = fs::read_to_string(thread.path().join("status")).unwrap_or_default();
         let held = status.lines().find_map(|line| line.strip_prefix("CapPrm:"));
         if held.is_some_and(|mask| mask.trim().chars().any(|digit| digit != '0')) {

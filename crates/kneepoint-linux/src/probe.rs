@@ -79,7 +79,7 @@ impl Plan {
 /// What was measured.
 #[derive(Clone, Debug, Default)]
 pub struct Probed {
-    /// One-way delays of single packets in order of sending: of the sparse ones, and of those in the stream.
+    /// One-way delays of single packets in order of sending: of sparse packets, and of packets in the stream.
     pub delays: [Vec<Span>; 2],
     /// Single packets that did not arrive.
     pub lost: usize,

@@ -192,8 +192,9 @@ pub struct Episode {
 
 #[pymethods]
 impl Episode {
-    /// A run of the scenario with this text and seed. The only transfer of `group`, or of the first group, is the agent's; with
-    /// `under` its window is that of the controller of this name, times a factor. The scenario and `under` may name the algorithms.
+    /// A run of the scenario with this text and seed. The only transfer of `group`, or of the first group, is the
+    /// agent's; with `under` its window is this controller's, times a factor. The scenario and `under` may name the
+    /// algorithms.
     #[new]
     #[pyo3(signature = (text, seed, group = None, under = None, algorithms = Vec::new()))]
     fn new(

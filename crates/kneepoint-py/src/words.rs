@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The vocabulary of the command line, from which signatures, documentation and stubs are made; and that of scenarios.
+//! The vocabularies of the command line, from which signatures, documentation and stubs are made, and of scenarios.
 
 use std::any::TypeId;
 use std::path::PathBuf;

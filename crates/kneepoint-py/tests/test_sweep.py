@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Runs made by several processes are those of one machine."""
+"""Runs made by several processes equal those of one machine."""
 
 import json
 import os

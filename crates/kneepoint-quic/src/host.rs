@@ -114,7 +114,8 @@ pub struct Told {
 }
 
 impl Host {
-    /// A fresh connection with packets of `mtu` bytes and an initial window of so many. The seed is that of controllers that draw.
+    /// A fresh connection with packets of `mtu` bytes and an initial window of so many. The seed is for controllers
+    /// that draw.
     pub fn new(config: &Config, initial_window: f64, mtu: u64, seed: u64) -> Host {
         Host {
             controller: config.build(Start::new(Host::opening(initial_window))),

@@ -6,7 +6,8 @@
 //! it: scenarios as text,
 //! models, published experiments, studies and reports. [`spec::Builder`] makes a network link by link.
 //!
-//! Without a clock, entropy or I/O. A room imports only from rooms above it in this list; the first five are those of `kneepoint-cc`:
+//! Without a clock, entropy or I/O. A room imports only from rooms above it in this list; the first five are in
+//! `kneepoint-cc`:
 //!
 //! | room | purpose |
 //! |---|---|

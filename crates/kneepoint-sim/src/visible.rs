@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Characters of names and texts that would act instead of being seen: they command a terminal, turn the order of what follows them,
-//! stand for nothing, or break a file of XML. They are shown as escapes, which are those of JSON.
+//! stand for nothing, or break a file of XML. They are shown as escapes of JSON.
 //!
 //! | characters | |
 //! |---|---|

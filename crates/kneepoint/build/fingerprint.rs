@@ -9,7 +9,7 @@
 //!             engine does not
 //! ```
 //!
-//! So a new controller leaves all fingerprints as they are, and a change of a helper changes those of its users.
+//! So a new controller leaves all fingerprints as they are, and a change of a helper changes its users' fingerprints.
 //! A family is a folder whose `mod.rs` has a block `algorithms { … }`.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::hash;
 use super::sources::{Sources, module, referred};
 
-/// Rooms that only read rows, make specs or try algorithms, and those of their files that make rows.
+/// Rooms that only read rows, make specs or try algorithms, except for their files that make rows.
 const READERS: [&str; 7] = ["laws", "capture", "scenario", "experiment", "study", "chart", "report"];
 const MAKERS: [&str; 3] = ["study/work.rs", "study/watch.rs", "study/compute.rs"];
 /// Rooms that only computations use: no simulation depends on them.

@@ -30,7 +30,7 @@ pub(super) struct Campaign<'s> {
     pub(super) spent: AtomicBool,
 }
 
-/// How much simulated time passes between two looks at the progress and at Ctrl-C.
+/// The simulated time between two checks of the progress and of Ctrl-C.
 const SLICE: Span = Span::from_millis(500);
 
 impl Campaign<'_> {

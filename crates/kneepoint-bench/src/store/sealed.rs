@@ -108,7 +108,7 @@ fn unsealed(bytes: &[u8]) -> Fault {
     if bytes.is_empty() {
         return Fault::Damaged("it is empty".into());
     }
-    // Nothing with an envelope is a record as it stands, however damaged.
+    // No file with an envelope is itself a record, however damaged.
     match serde_json::from_slice::<Record>(bytes) {
         Ok(_) => Fault::Version,
         Err(_) => Fault::Damaged("its checksum is missing or another: it was cut short or changed".into()),

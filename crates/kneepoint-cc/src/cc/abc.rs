@@ -9,8 +9,8 @@
 //! W, Wn <= 2 outstanding          where an acknowledgement raises them
 //! ```
 //!
-//! `W`, `Wn` packets. The term 1/W is one packet a round trip, which makes W of flows that share a router alike: n of them
-//! hold a fraction of 1/2 (1 - 1/W) accelerated, so those with the lesser W gain.
+//! `W`, `Wn` packets. The term 1/W is one packet a round trip, which equalises W of flows that share a router: with n
+//! flows a fraction of 1/2 (1 - 1/W) is accelerated, so flows with a smaller W gain.
 //!
 //! Readings: an acknowledgement of several packets counts for each of them; nothing accelerates during recovery or
 //! while the sender has nothing to send; brakes always count. A timeout leaves W alone, and starts Wn over from one

@@ -85,7 +85,7 @@ crate::settings! {
         rtt_window: Span = Span::from_secs(10), Span::from_millis(100)..=Span::from_secs(3600);
         /// How long the window is then kept small to see it again.
         probe_rtt: Span = Span::from_millis(200), Span::from_millis(1)..=Span::from_secs(10);
-        /// The least window but in repair, and that of ProbeRTT, in packets.
+        /// The least window outside recovery, and the window of ProbeRTT, in packets.
         min_window: f64 = 4.0, 1.0..=100.0;
     }
 }

@@ -25,7 +25,7 @@
 //! halves `v` above δ W), and a window is not below two packets (likewise). Losses and marks count only against
 //! buffer-fillers, one per recovery episode. A timeout starts over from two packets, and doubles up
 //! to half of the window before. A sender without data does not grow its window.
-//! Known weakness: a flow alone may take its own queue for that of a buffer-filler. The queue swings between none and
+//! Known weakness: a flow alone may take its own queue for a buffer-filler's. The queue swings between none and
 //! five packets, and counts as empty below a tenth of that, half a packet. After some swings that leave a packet, 1/δ
 //! rises with each window, and the queue does not empty again before a loss. At 10 Mbit/s and 20 ms, with every packet
 //! acknowledged and a buffer of 4 BDP, a flow alone then keeps 43 ms of queue; with `competitive` false, 2.0 ms.

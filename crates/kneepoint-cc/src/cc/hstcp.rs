@@ -16,8 +16,8 @@
 //!
 //! Readings: §5 fits p(w) through (38, 10⁻³) and (83000, 10⁻⁷) and prints it as 0.078 / w^1.2; the program of
 //! Appendix B has 1 / 12.8 = 0.078125, and the table there follows from that, so that value is used for all `low` and
-//! `high`. `a` is that of the whole number of packets in the window, at least 1, and no whole number itself; the
-//! table, which may be used instead, rounds it down. Beyond `high` the line b(w) goes on, as it does in the last rows
+//! `high`. `a` is computed for the window in whole packets, is at least 1, and is not rounded; the table, which may be
+//! used instead, rounds it down. Beyond `high` the line b(w) goes on, as it does in the last rows
 //! of the table, down to half of `high_decrease`.
 //!
 //! On hosts of Linux as `tcp_highspeed` of Linux 6.12, which goes by the rows of the table: between two of them `a` is the greater
@@ -258,7 +258,7 @@ mod tests {
 
     #[test]
     fn the_table_of_appendix_b_comes_out_to_the_last_row() {
-        // A row for each window at which `a` is more than one above that of the row before; the first has 1.
+        // A row for each window at which `a` is more than one above the row before; the first has 1.
         let params = Params::default();
         let mut last = 1.0;
         let mut rows = vec![38];

@@ -18,8 +18,9 @@
 //! `βmax` = 0.8. The factor 2 (1 - β) keeps the mean window of β = 1/2.
 //!
 //! Readings, as in Linux where the draft leaves room: `B` is the greatest rate of a round trip since the loss before,
-//! smoothed by 3:1; before the first loss Δ counts from the first acknowledgement; RTTmin is that of the connection; RTTmax is that of the time since the loss before, or
-//! RTTmin + 0.95 (RTTmax - RTTmin) of the one before that, and samples during repair do not count. An acknowledged
+//! smoothed by 3:1; before the first loss Δ counts from the first acknowledgement; RTTmin is that of the connection;
+//! RTTmax is the greatest since the previous loss, or RTTmin + 0.95 (RTTmax - RTTmin) from the interval before that;
+//! samples during recovery do not count. An acknowledged
 //! packet adds no more than one packet.
 //!
 //! On hosts of Linux as `tcp_htcp` of Linux 6.12 (`htcp/linux.rs`), in whole numbers: growth is at most half as fast on short paths, since

@@ -108,7 +108,7 @@ pub enum Cause {
     Undo,
     /// The connection was idle, or did not use its window.
     Idle,
-    /// After a timeout some packets are still in flight: the window is that of a restart and theirs.
+    /// After a timeout some packets are still in flight: the window is the restart window plus these packets.
     Timeout,
 }
 

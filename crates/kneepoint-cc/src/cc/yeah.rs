@@ -18,7 +18,7 @@
 //!
 //! Readings: as in Linux, a round of fewer than three samples decides nothing, and Scalable's gain is never below
 //! Reno's. At a loss Q is the one of the round that is under way, once it has three samples, for slow start doubles the
-//! queue in a round; Linux takes that of the round before, gives up an eighth, and slow start's overshoot stays.
+//! queue in a round; Linux takes the previous round's, gives up an eighth, and slow start's overshoot stays.
 
 use alloc::vec::Vec;
 

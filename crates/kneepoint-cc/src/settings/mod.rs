@@ -188,7 +188,7 @@ pub type Written = &'static [(&'static str, &'static str)];
 
 /// A struct declared with [`settings!`].
 pub trait Settings: Default + Clone + fmt::Debug {
-    /// Its fields in order, behind those of the structs it includes.
+    /// Its fields in order, after the fields of included structs.
     const FIELDS: &'static [Field];
     /// Where Linux has other defaults.
     const LINUX: Written = &[];

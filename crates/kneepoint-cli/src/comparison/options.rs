@@ -59,7 +59,7 @@ pub struct ComparisonOptions {
 }
 
 impl ComparisonOptions {
-    /// The means of the study. One that goes on until it is precise has a budget.
+    /// The means of the study. A study that continues until it is precise has a budget.
     pub(super) fn sweep(&self) -> Sweep {
         Sweep::from(&self.sweep).within(self.precision.as_ref().map(|_| USUAL_BUDGET))
     }

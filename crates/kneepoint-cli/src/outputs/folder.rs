@@ -129,7 +129,7 @@ impl Folder {
         let files = self.mark.iter().flat_map(|mark| &mark.files).filter(|path| wanted(path));
         for path in files {
             let (old, new) = (self.real.join(path), self.join(path));
-            // One that its owner has removed stays away.
+            // A file that its owner has removed is not restored.
             if old.symlink_metadata().is_err() {
                 continue;
             }
@@ -193,7 +193,7 @@ impl Folder {
         Ok(true)
     }
 
-    /// Replaces the files of the earlier report, and leaves those of others where they are.
+    /// Replaces the files of the earlier report, and leaves other files where they are.
     fn replace(&mut self, files: Paths, ours: &Paths) -> io::Result<()> {
         self.mark = Some(Mark::write(&self.real, files.union(ours).cloned().collect())?);
         tree::remove(&self.real, ours)?;

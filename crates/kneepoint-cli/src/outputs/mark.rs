@@ -28,7 +28,7 @@ pub struct Mark {
     pub new: bool,
 }
 
-/// The contents of a mark, as JSON. An empty one is that of a directory whose first report is not finished.
+/// The contents of a mark, as JSON. An empty one marks a directory whose first report is not finished.
 #[derive(Serialize, Deserialize)]
 struct Content {
     about: String,

@@ -10,7 +10,7 @@ use crate::failure::Failure;
 pub struct Fields {
     /// As `--set` has them.
     lines: Vec<String>,
-    /// The option that each comes from; none of those of `--set`.
+    /// The option of each; none for `--set`.
     options: Vec<Option<String>>,
     /// Fields that options of a verb set without a line, and those options.
     claims: Vec<(String, String)>,
@@ -26,7 +26,7 @@ impl Fields {
         Fields { lines: set.to_vec(), options: vec![None; set.len()], ..Fields::default() }
     }
 
-    /// A field that an option sets, before those of `--set`.
+    /// A field that an option sets, before `--set` does.
     pub fn add(&mut self, option: &str, line: String) {
         self.lines.push(line);
         self.options.push(Some(option.to_string()));
@@ -145,7 +145,7 @@ impl Fields {
         &self.lines[own..]
     }
 
-    /// Those of options other than `--set`.
+    /// Fields of options other than `--set`.
     pub fn own(&self) -> &[String] {
         &self.lines[..self.lines.len() - self.set().len()]
     }

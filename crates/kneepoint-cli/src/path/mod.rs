@@ -95,7 +95,7 @@ const PATH: &str = "Path";
 pub enum Way {
     /// From the client; in a simulation the way of acknowledgements.
     Up,
-    /// To the client; in a simulation that of most data.
+    /// To the client; in a simulation the direction of most data.
     Down,
 }
 

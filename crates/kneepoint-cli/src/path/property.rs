@@ -40,7 +40,7 @@ enum Form {
     Quantity,
     /// A share of packets, or a model.
     Loss,
-    /// Fields of a section: the value of this one, and after a colon those of others, as in `10mbit:burst=64kb`.
+    /// Fields of a section: the value of this one, and others after a colon, as in `10mbit:burst=64kb`.
     Fields(&'static str, &'static [Field]),
     /// The same, where the first field takes several values at once.
     Listed(&'static str, &'static [Field]),

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 const FONTS: [&[u8]; 2] =
     [include_bytes!("../../font/Roboto-Regular.ttf"), include_bytes!("../../font/Roboto-Bold.ttf")];
 const OWN: &str = "Roboto";
-/// Where TeX keeps fonts, which is nowhere that other programs look.
+/// The folder of TeX's fonts, which other programs do not search.
 const TEX: [&str; 3] = [
     "/usr/share/texmf/fonts/opentype",
     "/usr/share/texlive/texmf-dist/fonts/opentype/public",

@@ -31,7 +31,7 @@ pub struct ChartOptions {
     font: Option<String>,
 }
 
-/// Formats of charts. Documents link to those in SVG, which are always written.
+/// Formats of charts. Documents link to the SVG files, which are always written.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     Svg,

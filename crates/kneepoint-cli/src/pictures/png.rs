@@ -11,7 +11,7 @@ use crate::failure::Failure;
 const SCREEN: f32 = 2.0;
 const PAPER: f32 = 300.0 / 96.0;
 
-/// Draws a picture at double resolution, or at that of print.
+/// Draws a picture at double resolution, or at print resolution.
 pub(super) fn render(tree: &Tree, printed: bool) -> Result<Vec<u8>, Failure> {
     let scale = if printed { PAPER } else { SCREEN };
     // Less than a hundredth of a pixel is rounding.

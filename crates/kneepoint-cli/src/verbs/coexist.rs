@@ -51,10 +51,10 @@ pub struct Arguments {
     /// Controllers that are to meet, each with settings after a colon
     #[arg(value_name = "CONTROLLER", default_values = DEFAULTS, add = completion::controller())]
     controllers: Vec<String>,
-    /// Rate of the bottleneck [default: that of --path, or 150mbit]
+    /// Rate of the bottleneck [default: from --path, or 150mbit]
     #[arg(long)]
     rate: Option<Rate>,
-    /// Base round-trip time [default: that of --path, or 60ms]
+    /// Base round-trip time [default: from --path, or 60ms]
     #[arg(long, value_name = "TIME")]
     rtt: Option<Span>,
     /// Buffers in which they meet; in bdp never less than two packets a flow

@@ -52,10 +52,10 @@ pub struct Arguments {
     schemes: Vec<String>,
     #[command(flatten)]
     workload: Workload,
-    /// Rate of the bottleneck, or several rates [default: that of --path, 150mbit, or 10mbit with --workload web]
+    /// Rate of the bottleneck, or several rates [default: from --path, 150mbit, or 10mbit with --workload web]
     #[arg(long, value_delimiter = ',', value_name = "RATE,…")]
     rate: Vec<Rate>,
-    /// Base round-trip time, or several [default: that of --path, 60ms, or 200ms with --workload web]
+    /// Base round-trip time, or several [default: from --path, 60ms, or 200ms with --workload web]
     #[arg(long, value_delimiter = ',', value_name = "TIME,…")]
     rtt: Vec<Span>,
     /// Long transfers, or several numbers of them [with --workload web: 10]
@@ -69,7 +69,7 @@ pub struct Arguments {
     )]
     flows: Vec<u32>,
     /// Buffer of the bottleneck, or several: 1bdp, 750pkt, 500kb, 100ms; in bdp never less than two packets a flow
-    /// [default: that of --path, or 1bdp]
+    /// [default: from --path, or 1bdp]
     #[arg(long, value_delimiter = ',', value_name = "SIZE,…")]
     buffer: Vec<String>,
     /// Long transfers the other way
@@ -224,7 +224,7 @@ pub(super) fn replacing(fields: &Fields) -> String {
 }
 
 impl Arguments {
-    /// A property of the path where no option says it: that of the path's name, or the usual one of the workload.
+    /// A property of the path without an option: from the path's name, or the usual one of the workload.
     fn usual<T: FromStr>(&self, word: &str) -> T {
         let (bulk, web) = match word {
             "rate" => ("150mbit", "10mbit"),

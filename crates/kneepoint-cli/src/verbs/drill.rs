@@ -202,7 +202,7 @@ impl Drill {
     }
 }
 
-/// The script itself, or those in a directory and below it, sorted.
+/// The script itself, or all scripts in and below a directory, sorted.
 fn found(named: &Path) -> Result<Vec<PathBuf>, Failure> {
     if !named.is_dir() {
         return Ok(vec![named.to_path_buf()]);

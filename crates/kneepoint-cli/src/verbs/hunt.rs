@@ -56,7 +56,7 @@ pub struct Arguments {
     /// Networks to evaluate
     #[arg(long, default_value_t = 2000, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     evaluations: u64,
-    /// The most steps of a network [default: that of the profile]
+    /// The most steps of a network [default: from the profile]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=15))]
     steps: Option<u32>,
     /// The most findings of each weakness

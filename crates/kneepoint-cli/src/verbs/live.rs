@@ -106,7 +106,7 @@ enum What {
 /// How runs of the kernel are made.
 #[derive(Args)]
 struct Runs {
-    /// Which congestion control of the kernel stands for one of the scenario [default: the same name, with _ for -]
+    /// The kernel's congestion control for one of the scenario [default: the same name, with _ for -]
     #[arg(long, value_name = "NAME=KERNEL", value_delimiter = ',', value_parser = pair)]
     cc_map: Vec<(String, String)>,
     /// Attempts at a run that late packets do not spoil

@@ -96,7 +96,7 @@ Examples:
   knee coexist cubic sack vegas --quick     throughput shares of every pair
   knee init my.toml && knee run my.toml     an experiment of your own
   knee reproduce pert --quick               a paper's figures and claims
-  knee diff out/my out/my-2                 two results side by side
+  knee diff out/my out/my-2                 two results compared
   knee list controllers
   knee explain pert
 
@@ -136,7 +136,7 @@ impl Knee {
     pub fn answer(&self, session: &Session) -> Result<Answer, Failure> {
         self.asked.answer(session).unwrap_or_else(|| {
             let remedy =
-                format!("run it as `knee` in a shell; those with rows are {}", with_rows().join(", "));
+                format!("run it as `knee` in a shell; verbs with rows are {}", with_rows().join(", "));
             Err(Failure::usage("this verb prints, and has no rows", remedy))
         })
     }

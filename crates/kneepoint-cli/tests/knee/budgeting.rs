@@ -97,7 +97,7 @@ fn fewer_runs_are_made_side_by_side_if_not_all_fit_and_that_is_said() {
     assert!((1..4).contains(&forecast(&tight)["jobs"].as_u64().unwrap()), "{needed}");
     let made = knee(here.path(), &[&words[..], &["--memory", &tight]].concat());
     let said = stderr(&made);
-    assert!(made.status.success() && said.contains("side by side instead of 4: a run may take"), "{said}");
+    assert!(made.status.success() && said.contains("in parallel instead of 4: a run may take"), "{said}");
     assert_eq!(names(&here.path().join("out/runs")).iter().filter(|name| name.ends_with(".json")).count(), 4);
 }
 

@@ -112,7 +112,7 @@ fn no_damage_is_read_as_truth_and_nothing_is_lost() {
     let mut chance = Chance(33);
     let flips = count("KNEE_TORTURE_FLIPS", 240);
     for round in 0..flips.div_ceil(RUNS) {
-        // Those of the neighbours, before anything is damaged.
+        // The neighbours', before anything is damaged.
         let mut others: Vec<Vec<u8>> = kept.iter().map(|path| fs::read(path).unwrap()).collect();
         others.rotate_left(1);
         let damages: Vec<&str> =
@@ -204,7 +204,7 @@ fn a_forecast_changes_no_damaged_run_and_counts_it_as_new() {
     assert_eq!(fs::read_to_string(damaged).unwrap(), "{}");
 }
 
-/// Several processes on one store, each started by this; the outcomes are those of one.
+/// Several processes on one store, each started by this test; the outcomes equal those of a single process.
 fn together(start: impl Fn(&[&str]) -> Command) {
     let here = tempfile::tempdir().unwrap();
     let alone =

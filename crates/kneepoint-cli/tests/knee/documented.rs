@@ -62,7 +62,7 @@ fn paths(value: &Value, above: &[String], found: &mut BTreeSet<Vec<String>>) {
     }
 }
 
-/// The definition of a path, from those of a document.
+/// The definition of a path, from the definitions of a document.
 fn defines(definitions: &[Definition], path: &[String]) -> Option<usize> {
     let path: Vec<&str> = path.iter().map(String::as_str).collect();
     definitions.iter().position(|one| one.fits(&path))

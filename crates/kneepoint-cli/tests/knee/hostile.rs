@@ -22,7 +22,7 @@ const NAMES: [&str; 15] = [
     "\"><svg onload='x'>&amp;",
 ];
 
-/// A group's name has no dots, which would be those of a path.
+/// A group's name has no dots, which separate the parts of a path.
 fn of_group(name: &str) -> String {
     name.replace('.', "_")
 }

@@ -17,7 +17,7 @@ use super::{Emulator, Lateness, Side};
 
 /// Frames read from a device before the network is advanced again.
 const BATCH: usize = 64;
-/// How much of each wait is to be spent awake so that timers, which come late by some ten microseconds, do not matter. It costs most of a
+/// The part of each wait that is spent awake, because timers are late by some ten microseconds. It costs most of a
 /// processor where packets follow each other as closely.
 pub const AWAKE: Span = Span::from_micros(50);
 /// The longest wait: signals may arrive between looking for them and waiting.

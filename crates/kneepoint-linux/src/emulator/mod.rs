@@ -63,7 +63,7 @@ pub enum Layer {
     /// An IP header.
     #[default]
     Ip,
-    /// An Ethernet header. Every frame is carried, whatever is in it; its size is that of what follows the header.
+    /// An Ethernet header. Every frame is carried, with any contents; its size counts the part after the header.
     Ethernet,
 }
 

@@ -378,7 +378,7 @@ fn remove(device: &Device, filter: &'static Filter) -> Result<(), Error> {
     })
 }
 
-/// Network namespaces by number: of this process, those with a name, and those of other processes.
+/// Network namespaces by number: this process's, named ones, and other processes'.
 pub(super) fn namespaces() -> BTreeMap<u64, PathBuf> {
     let names = fs::read_dir(NAMESPACES).into_iter().flatten().flatten().map(|entry| entry.path());
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();

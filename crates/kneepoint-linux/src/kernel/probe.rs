@@ -73,7 +73,7 @@ pub fn needs() -> Vec<Need> {
             name: "kernel type information",
             met: types.is_some(),
             found: format!("{TYPES} {}", if types.is_some() { "present" } else { "absent" }),
-            remedy: "use a kernel built with CONFIG_DEBUG_INFO_BTF=y, as those of Debian, Ubuntu and Fedora are",
+            remedy: "use a kernel built with CONFIG_DEBUG_INFO_BTF=y, as in Debian, Ubuntu and Fedora",
             used_for: "programs that fit this kernel: knee kernel",
             required: true,
         },

@@ -140,7 +140,7 @@ impl Algorithm for queue::Config {
     }
 }
 
-/// Sets the parameters of `object`: those of `algorithm` with `given` applied; the values set.
+/// Sets the parameters of `object` to `algorithm`'s with `given` applied; returns the values.
 pub fn apply(
     object: &mut OpenObject,
     algorithm: &mut impl Algorithm,

@@ -20,7 +20,7 @@ use super::errors::{Error, While};
 /// State until the machine restarts: the lock, and defaults of network namespaces.
 pub const FOLDER: &str = "/run/knee";
 const LOCK: &str = "lock";
-/// The longest wait. Nothing that is done under the lock takes as long.
+/// The longest wait. No work under the lock takes as long.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Between two attempts.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -30,7 +30,7 @@ static LISTENER: OnceLock<fn(&str)> = OnceLock::new();
 
 /// Calls this function before each wait from now on.
 pub fn tell_waits(listener: fn(&str)) {
-    // The first is that of the program.
+    // The first is the program's.
     let _ = LISTENER.set(listener);
 }
 

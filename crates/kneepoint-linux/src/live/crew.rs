@@ -253,7 +253,7 @@ impl Office {
         places.map(|(place, _)| place).try_for_each(|place| self.accept(place))
     }
 
-    /// How long there is nothing to do but wait for sockets.
+    /// The time until the next action other than waiting for sockets.
     fn patience(&self) -> Duration {
         let wakeups = self.post.crew.members.iter().map(|member| member.source.next_wakeup());
         let next = wakeups.min().unwrap_or(Time::NEVER);

@@ -17,7 +17,7 @@ use nix::sys::socket::{self, sockopt};
 pub(crate) const CHUNK: usize = 256 * 1024;
 /// Data that a sender's socket holds beyond what was sent, so that a transfer that stops stops soon.
 const UNSENT: libc::c_int = 256 * 1024;
-/// How long a wait is at most, between two looks at the clock.
+/// The longest wait between two readings of the clock.
 const LOOK: Duration = Duration::from_millis(50);
 /// The nice value of hosts.
 const PRIORITY: libc::c_int = -15;

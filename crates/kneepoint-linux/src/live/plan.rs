@@ -40,7 +40,7 @@ pub struct Transfer {
     pub start: Span,
     /// When it has no more data, unless it was complete before.
     pub stop: Option<Span>,
-    /// How much it has to send; without end if none.
+    /// The amount to send; unlimited if none.
     pub size: Option<Bytes>,
     /// The payload of its packets, where it is not what the device allows.
     pub payload: Option<Bytes>,
@@ -144,7 +144,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// The nodes of the near and of the far host of each path: those of transfers, then those of crews.
+    /// The nodes of the near and of the far host of each path: transfers first, then crews.
     pub(crate) fn paths(&self) -> Vec<(NodeId, NodeId)> {
         let of_crews = self.crews.iter().flat_map(|crew| crew.ways.clone());
         self.transfers.iter().map(|one| one.way).chain(of_crews).collect()

@@ -34,7 +34,7 @@ pub(super) const PORT: u16 = 8080;
 const PART: usize = 16 * 1024;
 /// The longest head of an answer.
 const HEAD: usize = 16 * 1024;
-/// How long a player that reads no further waits before it looks again.
+/// The time that a pausing player waits before it checks again.
 const LOOK: Duration = Duration::from_millis(5);
 
 /// A film instead of a group's transfers.

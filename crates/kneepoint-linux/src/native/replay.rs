@@ -16,9 +16,9 @@ use super::twin::Twin;
 /// window between one and two is amplified: W' = 2 + α (W - 1) / 2, and no arithmetic follows another for long: [`compare_steps`] compares step by step.
 pub const TOLERANCE: f64 = 1e-6;
 
-/// How near to each other a draw and a probability may be so that either decision is right.
+/// The distance between a draw and a probability within which either decision is right.
 const NEAR: f64 = 1e-6;
-/// How far the estimated delay of the two may be apart, in nanoseconds.
+/// The permitted difference of the two estimated delays, in nanoseconds.
 const APART: u64 = 3;
 
 /// A controller that receives the events of a trace.
@@ -31,7 +31,7 @@ pub trait Machine {
     fn settle(&mut self, _window: f64) {}
 }
 
-/// How a machine is made of a configuration.
+/// The constructor of a machine from a configuration.
 pub type Make = fn(&Config) -> Result<Box<dyn Machine>, String>;
 
 /// Every machine: its name and how it is made.

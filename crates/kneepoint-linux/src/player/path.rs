@@ -18,7 +18,7 @@ pub(super) struct Path {
     sent: Vec<u32>,
     /// When the bottleneck has nothing to do.
     free: Time,
-    /// The latest arrival of those in order.
+    /// The latest arrival in order.
     last: Time,
     rng: Rng,
     acks: u32,
@@ -93,7 +93,7 @@ impl Path {
         Some(begins + self.spacing + self.rtt + jitter)
     }
 
-    /// How much later than it could the next acknowledgement arrives; none where it is lost.
+    /// The extra delay of the next acknowledgement; none where it is lost.
     pub fn answer(&mut self) -> Option<Span> {
         let number = self.acks;
         self.acks += 1;

@@ -40,7 +40,8 @@ pub enum What {
     Outbound(Segment),
 }
 
-/// A segment. Sequence numbers count from the first of each direction, as those of packetdrill do; so do the kernel's timestamps, from
+/// A segment. Sequence numbers count from the first of each direction, as in packetdrill; the kernel's timestamps count
+/// from
 /// [`STAMP_ORIGIN`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Segment {

@@ -124,7 +124,7 @@ impl Stream {
         self.finished
     }
 
-    /// Nothing follows; whether it was open.
+    /// Closes it; returns whether it was open.
     pub(super) fn close(&mut self) -> bool {
         let closes = self.is_open();
         self.closed = true;
@@ -246,7 +246,7 @@ impl Stream {
         self.mss
     }
 
-    /// Its segments have as much payload as those of the other direction.
+    /// Its segments have the same payload as in the other direction.
     pub(super) fn adopt(&mut self, mss: Option<u32>) {
         self.mss = self.mss.or(mss);
     }

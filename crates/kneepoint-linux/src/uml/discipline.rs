@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The laboratory's queue disciplines as those of Linux, with the options that `tc` would send.
+//! The laboratory's queue disciplines in Linux, with the options that `tc` would send.
 //!
 //! Linux counts in microseconds, and limits most disciplines in packets. A setting that Linux lacks is an error.
 
@@ -63,7 +63,7 @@ const ANY_NUMBER: u32 = 1_000_000;
 const IN_MEMORY: u64 = 2304;
 
 impl Discipline {
-    /// That of Linux; the error says what it lacks.
+    /// Linux's; the error names the missing feature.
     pub(super) fn of(config: &Config, facts: &Facts) -> Result<Discipline, String> {
         let known = KNOWN.iter().find(|(name, _)| *name == config.name());
         let Some((_, told)) = known else {

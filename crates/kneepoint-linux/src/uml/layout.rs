@@ -22,7 +22,7 @@ use super::netlink::Message;
 use super::shaping::{Of, Shaped};
 use crate::emulator::Side;
 
-/// The namespaces of the hosts; those of nodes follow.
+/// The namespaces of the hosts; the nodes' follow.
 pub(super) const NEAR: u32 = 0;
 pub(super) const FAR: u32 = 1;
 /// The number of the first device.

@@ -7,7 +7,7 @@
 //!
 //! A processor takes no time there, so no run is late, however busy the machine is. It needs no rights, and the same
 //! seed gives the same
-//! bytes. The instance runs this program as its only one: hosts are those of runs in real time.
+//! bytes. The instance runs only this program: hosts are the same as in real time.
 
 mod discipline;
 mod guest;

@@ -19,7 +19,7 @@ const PUT: u16 = ACKNOWLEDGED | (libc::NLM_F_CREATE | libc::NLM_F_REPLACE) as u1
 /// Attributes inside an attribute (`NLA_F_NESTED`).
 const NESTED: u16 = 1 << 15;
 
-/// The kind, the attributes of an interface that are inside it, and those of its peer.
+/// The kind, the attributes of an interface inside it, and its peer's.
 const INFO_KIND: u16 = 1;
 const INFO_DATA: u16 = 2;
 const VETH_PEER: u16 = 1;
@@ -27,7 +27,7 @@ const VETH_PEER: u16 = 1;
 /// A route's size of packets, inside its metrics.
 const ROUTE_MTU: u16 = 2;
 
-/// The address that every device has: on a link without address resolution, frames are addressed to that of the sender.
+/// The address that every device has: on a link without address resolution, frames are addressed to the sender's.
 const HARDWARE: [u8; 6] = [2, 0, 0, 0, 0, 1];
 
 /// A message, being written.

@@ -91,7 +91,7 @@ impl Outcome {
                 self.news.push(News::Completed { tuple, began, delivered, size });
             }
             "reported" => {
-                // A source has a few quantities, whose names are those of constants where they are declared.
+                // A source has a few quantities, named by constants at their declaration.
                 let name = *names
                     .entry(words.get(5)?.to_string())
                     .or_insert_with_key(|name| Box::leak(name.clone().into_boxed_str()));

@@ -29,7 +29,7 @@ const QUEUE: u32 = 0x0010_0000;
 const NETEM: u32 = 0x0020_0000;
 /// The length of an Ethernet header.
 const HEADER: i32 = 14;
-/// How much earlier than due HTB may let a packet go after a pause: its clock and timers are this coarse.
+/// HTB may release a packet this much early after a pause, because its clock and timers are this coarse.
 const SLACK: Span = Span::from_micros(4);
 /// A rate at which transmission takes no time that matters, but the order of packets stays.
 const AT_ONCE: Rate = Rate::from_mbit(100_000);

@@ -13,7 +13,7 @@ use std::io::{self, Read};
 use super::layout::Point;
 
 const FIXED: usize = 24;
-/// The longest headers: those of IPv4 and TCP with all their options.
+/// The longest headers: IPv4 and TCP with all their options.
 pub(super) const LONGEST: usize = 120;
 /// The bit of the last byte that says that the packet left.
 const LEAVING: u8 = 0x80;

@@ -67,7 +67,7 @@ struct Mark {
     at: Time,
     key: u64,
     point: Point,
-    /// The namespace, where it is that of a host.
+    /// The namespace, if it is a host's.
     host: Option<u32>,
     size: u16,
     class: u8,
@@ -76,7 +76,8 @@ struct Mark {
 }
 
 impl Mark {
-    /// The place among those of one instant: a packet leaves its host, arrives, and leaves the queue; then it reaches the other host.
+    /// The order among events of one instant: a packet leaves its host, arrives, and leaves the queue; then it reaches
+    /// the other host.
     fn rank(&self) -> u8 {
         match (self.host, self.point.leaving) {
             (Some(_), true) => 0,

@@ -11,7 +11,7 @@ from . import _native
 
 
 class Progress(NamedTuple):
-    """How far the runs of a call are."""
+    """The progress of a call's runs."""
 
     fraction: float
     """The part of the work that is done, from 0 to 1."""

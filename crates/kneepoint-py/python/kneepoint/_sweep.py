@@ -54,7 +54,7 @@ def sweep(
     """Answers `verb` with its runs made on a cluster: `on="ray"`, or `on="ray://host:port"` for one that is running, by default at
     port 10001. The verb is one that makes many runs: "compare", "coexist", "run" or "reproduce".
 
-    `store` is a directory, or a URL that fsspec supports, such as `s3://bucket/runs`. All other words are those of the verb:
+    `store` is a directory, or a URL that fsspec supports, such as `s3://bucket/runs`. All other words belong to the verb:
     `knee.sweep("run", "my.toml", seeds=1000)`.
     """
     sweeping = {name: one for name, one in _verbs.VERBS.items() if one._takes("on")}
@@ -144,7 +144,7 @@ def make(
     display: Display,
     jobs: Optional[int] = None,
 ) -> None:
-    """Makes runs on Ray, at most `jobs` side by side, and keeps each batch when it arrives."""
+    """Makes runs on Ray, at most `jobs` in parallel, and keeps each batch when it arrives."""
     if not missing:
         return
     try:
@@ -241,7 +241,7 @@ class Store:
 
 
 class _Remote(Store):
-    """Kept runs in an object store, with those of this study copied to a directory."""
+    """Kept runs in an object store, with this study's copied to a directory."""
 
     def __init__(self, url: str, folder: Optional[str]) -> None:
         try:

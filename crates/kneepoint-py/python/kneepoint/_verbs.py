@@ -114,7 +114,7 @@ def by_name(described: list[dict[str, Any]], *above: str) -> dict[str, Verb]:
 
 
 def _flat(words: tuple[Any, ...]) -> Iterator[Any]:
-    """The words, with those of lists in their places."""
+    """The words, with lists expanded in their places."""
     for word in words:
         listed = _listed(word)
         if listed is None:

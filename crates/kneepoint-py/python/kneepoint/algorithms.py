@@ -81,7 +81,7 @@ Decision = Optional[Literal["pass", "mark", "drop"]]
 
 
 class Parameter(NamedTuple):
-    """A parameter with a range and a sentence. The type is that of the default.
+    """A parameter with a range and a sentence. The type is the default's.
 
     True is true or false, 3 a whole number, 0.5 a number, "5ms", "10mbit" and "1500B" a time, a rate and data, which are written in
     scenarios with any unit and arrive as seconds, bits per second and bytes.
@@ -132,8 +132,8 @@ class Source(Protocol):
     `[[NAME]]` is its section in a scenario. Attributes, read when it is made: `kind`, "datagrams" without it, "streams" for one
     connection a member, "sessions" for as many as it opens, "process" for the same of one member; `packet_bytes`, the greatest
     datagram; `pressing_bps`, the rate of one that ignores congestion. The section of "datagrams" and "streams" has `count`, how many
-    members there are, each with a pair of hosts; that of "sessions" has `sessions` and `nodes`, that of "process" `nodes`, how many
-    servers and clients make the pairs.
+    members there are, each with a pair of hosts; the section of "sessions" has `sessions` and `nodes`, the section of
+    "process" has `nodes`: the number of servers and clients that make the pairs.
     """
 
     @property
@@ -170,7 +170,7 @@ D = TypeVar("D", bound=Discipline)
 S = TypeVar("S", bound=Source)
 
 _REGISTERED: dict[tuple[str, str], Algorithm] = {}
-# In a worker of a cluster: those of the driver.
+# In a worker of a cluster: the driver's.
 _CARRIED: Optional[list[Algorithm]] = None
 
 
@@ -185,7 +185,7 @@ def queue(name: str, **parameters: Any) -> Callable[[type[D]], type[D]]:
 
 
 def source(name: str, **parameters: Any) -> Callable[[type[S]], type[S]]:
-    """Gives a source of traffic its name, which is that of its section, and its parameters."""
+    """Gives a source of traffic its name, which is also its section's, and its parameters."""
     return _register("source", name, parameters, "site", ("on",))
 
 
@@ -264,7 +264,7 @@ def _version(algorithm: Algorithm, sent: bool) -> Optional[str]:
 
 
 def _callers_level() -> int:
-    """How far up the stack from the function that asks the first line outside the package is, as `warnings.warn` counts it."""
+    """The distance on the stack from the caller to the first line outside the package, as `warnings.warn` counts it."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == "kneepoint":
         level, frame = level + 1, frame.f_back

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Errors as exceptions. Messages and remedies are those of the command line."""
+"""Errors as exceptions. Messages and remedies are the command line's."""
 
 from __future__ import annotations
 

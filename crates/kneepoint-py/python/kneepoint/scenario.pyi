@@ -205,8 +205,8 @@ class Scenario:
     duplication: Packets that bottlenecks deliver twice.
     corruption: Packets that bottlenecks deliver with a wrong bit, and that their receivers ignore.
     handover: Handovers of bottlenecks at regular times, both directions together: another delay, another rate, an outage before.
-    reverse: The bottlenecks against the direction of most data, where they differ from those with it; their queue is then measured.
-    proxy: Proxies that split connections, as on satellite links; their hosts have to be those of Linux (`preset` in [tcp]).
+    reverse: The bottlenecks against the direction of most data, where they differ; their queue is then measured.
+    proxy: Proxies that split connections, as on satellite links; their hosts have to be Linux's (`preset` in [tcp]).
     tcp: The options of every sender and receiver; a group may have its own under `tcp`.
     figure: How the report draws the swept factors; omitted settings are chosen automatically.
     flows: Bulk: long transfers, each with a start, perhaps a stop and a size, that send as fast as they may.

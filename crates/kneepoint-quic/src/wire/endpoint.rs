@@ -84,7 +84,7 @@ macro_rules! endpoint {
 
         impl Output for stack::SendStream {
             fn refuse(&mut self) {
-                // One that the peer stopped needs none.
+                // A stream that the peer stopped needs none.
                 let _ = self.reset(0u32.into());
             }
         }

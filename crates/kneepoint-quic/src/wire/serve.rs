@@ -16,7 +16,7 @@ use super::object::Site;
 use super::{hq, tls};
 use crate::host::Host;
 
-/// How often a server looks whether it is to stop.
+/// The interval between a server's checks for a request to stop.
 const TICK: Duration = Duration::from_millis(100);
 /// How long it waits for its last connections then.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -242,7 +242,7 @@ async fn attend<C: Connection>(
     }
 }
 
-/// Answers the streams of a connection. Those that are not answered yet when it is over are dropped.
+/// Answers the streams of a connection. Unanswered ones are dropped at its end.
 async fn streams<C: Connection>(connection: &C, site: &Arc<Site>, limits: &Limits, tally: &Arc<Tally>) {
     let mut requests = JoinSet::new();
     while let Some(stream) = connection.accept().await {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The flows that are active at an edge device: those whose data arrived in the last whole interval.
+//! The active flows at an edge device: flows whose data arrived in the last whole interval.
 
 use super::Offered;
 use crate::packet::Flags;

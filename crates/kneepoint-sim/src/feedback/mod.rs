@@ -74,8 +74,8 @@ pub trait Feedback: Clone + Debug {
     fn on_departure(&mut self, _: &Departure) -> Stamp {
         Stamp::Nothing
     }
-    /// The rate of a link whose capacity varies, averaged over the last [`Stamper::WINDOW`]; other links keep that of
-    /// [`Facts`].
+    /// The rate of a link whose capacity varies, averaged over the last [`Stamper::WINDOW`]; other links keep the rate
+    /// in [`Facts`].
     fn on_capacity(&mut self, _: Rate) {}
     /// Its state for observers to plot: names with units, and values.
     fn state(&self) -> Vec<(&'static str, f64)> {

@@ -17,7 +17,7 @@
 //!
 //! The defaults are from the authors' router for NetFPGA (N. Dukkipati, J. Zhu, 2008): alpha 0.4, beta 0.5, u 0.95, T at most 10 ms,
 //! R from 0.1 packets in d, at first 0.05 C (here u C). Their code for ns-2 has the same equation and leaves the constants to scripts, one of
-//! which takes 0.4 and 1; 0.226 for beta is XCP's. With u = 1 the equation is that of the paper.
+//! which takes 0.4 and 1; 0.226 for beta is XCP's. With u = 1 the equation is the paper's.
 //!
 //! Readings: the round trips are the smoothed ones of senders, with the queue in them. The first updates assume `rtt`.
 //! Departures: a link has no timer, so an update waits for an arrival. After a pause longer than d, the interval with traffic is

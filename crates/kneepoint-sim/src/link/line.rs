@@ -39,8 +39,8 @@ struct Again {
 }
 
 impl Line {
-    /// A line of this delay, plus up to `jitter` at random, and this loss. The delay is that of a step from its instant on; after a
-    /// period the delays begin again.
+    /// A line of this delay, plus up to `jitter` at random, and this loss. A step's delay applies from its instant;
+    /// after a period the delays begin again.
     pub fn new(
         delay: Span,
         jitter: Span,

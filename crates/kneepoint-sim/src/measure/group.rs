@@ -51,7 +51,7 @@ pub(super) struct Group {
     pub(super) senders: Senders,
     completed_bytes: u64,
     completion_times: Recorder,
-    /// The rates of completed transfers in bit/s: their sum, and that of their squares.
+    /// The rates of completed transfers in bit/s: their sum, and the sum of their squares.
     rates: (f64, f64),
     /// Of live streams.
     pub(super) lateness: Option<Box<Lateness>>,
@@ -181,7 +181,7 @@ impl Group {
 pub(super) struct Senders {
     /// Segments of data sent.
     segments: u64,
-    /// Those that had been sent before.
+    /// Retransmitted segments.
     pub(super) again: u64,
     pub(super) timeouts: u64,
 }

@@ -7,8 +7,9 @@
 //! on time                   a stream of whose packets less than 1 in 10 000 are late
 //! ```
 //!
-//! Packets count that are made inside the measurement window, and at least the longest start-up delay, 21 s, before its end. The criterion
-//! is that of Wang, Kurose, Shenoy and Towsley (ACM Multimedia 2004), which the paper on PERT for video takes (§III.B).
+//! Packets count that are made inside the measurement window, and at least the longest start-up delay, 21 s, before its
+//! end. The criterion is from Wang, Kurose, Shenoy and Towsley (ACM Multimedia 2004), which the paper on PERT for video
+//! takes (§III.B).
 
 use crate::metric::{Entry, PERCENT, number};
 use crate::spec;
@@ -50,7 +51,7 @@ pub(super) struct Playback {
 }
 
 impl Lateness {
-    /// That of a group, if it streams live.
+    /// The group's, if it streams live.
     pub(super) fn of(spec: &spec::Group, window: Interval) -> Option<Box<Lateness>> {
         let beat = spec.source.nature().live?;
         let longest = Span::from_millis(*STARTUPS.last()?);

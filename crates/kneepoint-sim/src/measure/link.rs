@@ -47,7 +47,7 @@ pub(super) struct Link {
     marks: u64,
     corrupted: u64,
     duplicated: u64,
-    /// Whether it has effects besides those of queue and channel.
+    /// Whether it has effects besides queue and channel.
     effects: bool,
     served_packets: u64,
     served_bytes: u64,

@@ -2,8 +2,7 @@
 //! The observer that measures a run: it routes each event to the counters of its subjects.
 //!
 //! It receives every packet on every link, so it allocates nothing while packets flow, and keeps the path of measured
-//! links
-//! apart from that of all others.
+//! links apart from all others.
 
 use super::crossing::Crossed;
 use super::flow::Flow;
@@ -49,7 +48,7 @@ impl Meter {
         Meter::in_window(valid, seed, valid.schedule().measure)
     }
 
-    /// A meter with shares that measures another window than that of the spec.
+    /// A meter with shares that measures another window than the spec's.
     pub fn in_window(valid: &Valid, seed: u64, window: Interval) -> Meter {
         Meter::without_shares(valid, seed, window).sharing(valid)
     }
@@ -116,7 +115,7 @@ impl Meter {
         self.rows(Subject::ALL)
     }
 
-    /// The rows of some subjects: those of the run, of each link and of each group, in this order.
+    /// The rows of some subjects: the run, each link and each group, in this order.
     pub fn rows(mut self, subjects: &[Subject]) -> Vec<Row> {
         let listed = &self.flows[..self.listed];
         for flow in listed {
@@ -140,7 +139,7 @@ impl Meter {
             let of_first = shares.first().map(|(_, by_group)| &by_group[place]);
             let whole = of_first.filter(|share| shares.len() == 1 || share.arrivals > 0).unwrap_or(&unknown);
             of_groups.extend(rows_of_group(group, whole));
-            // A single link's shares are those of the groups themselves.
+            // A single link's shares are the groups' own.
             let crossings = shares.iter().filter(|_| shares.len() > 1);
             let crossings = crossings.map(|(link, by_group)| (link, &by_group[place]));
             of_groups.extend(crossings.filter(|(_, share)| share.arrivals > 0).map(|(link, share)| {
@@ -272,7 +271,7 @@ impl Observer for Meter {
     #[inline(always)]
     fn on(&mut self, at: Time, event: &Event) {
         match event {
-            // The queue at the begin of the window is that of the last change before.
+            // The queue at the start of the window is the queue after the last change before it.
             Event::Queue { link, backlog } => {
                 if let Some(link) = self.link(*link) {
                     link.queue.change(at, *backlog);

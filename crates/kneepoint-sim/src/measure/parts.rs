@@ -169,7 +169,7 @@ impl Parts {
         }
     }
 
-    /// Bytes that it takes, but for those of each flow.
+    /// Its bytes, without the flows'.
     pub const BYTES: usize = PARTS * size_of::<Count>();
 
     /// A row for each part: its middle in seconds, and its numbers.

@@ -41,7 +41,7 @@ crate::choice! {
 }
 
 impl Subject {
-    /// All subjects but those with a row for each flow or each length of a queue: few enough to keep of every run.
+    /// All subjects except the ones with a row for each flow or each queue length: few enough to keep for every run.
     pub const FEW: [Subject; 9] = [
         Subject::Run,
         Subject::Link,

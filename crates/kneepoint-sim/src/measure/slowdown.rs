@@ -34,7 +34,7 @@ impl Alone {
         let rate = |path: &Vec<u32>| path.iter().filter_map(|link| links[*link as usize].rate).min();
         Alone {
             delay: paths.iter().map(delay).min().unwrap_or_default(),
-            // Where one way has no rate at all, nothing is known of the time.
+            // Where one way has no rate at all, the time is unknown.
             rate: paths
                 .iter()
                 .map(rate)

@@ -29,7 +29,7 @@ pub struct Metric {
     pub unit: &'static str,
     /// The factor from the unit in files to the unit for people.
     pub scale: f64,
-    /// Whether every report shows it, per scheme. Of a link, that of the bottleneck is shown.
+    /// Whether every report shows it, per scheme. Of links, the bottleneck's is shown.
     pub headline: bool,
     /// Whether short tables, as in terminals, show it.
     pub brief: bool,

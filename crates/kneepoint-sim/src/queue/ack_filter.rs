@@ -74,7 +74,7 @@ fn says_no_more(packet: &Packet, arriving: &Packet) -> bool {
     }
 }
 
-/// How the blocks of the arriving acknowledgement compare with those of a waiting one.
+/// Compares the blocks of the arriving acknowledgement with a waiting one's.
 #[derive(PartialEq)]
 enum Blocks {
     Fewer,

@@ -37,7 +37,7 @@ impl Buffer {
         self.waiting.backlog()
     }
 
-    /// How many packets waited at the same time, at most.
+    /// The most packets that waited at the same time.
     pub fn slots(&self) -> usize {
         self.waiting.slots()
     }

@@ -127,7 +127,7 @@ mod tests {
         (0..3).for_each(|flow| bench.arrive(flow, 500));
         bench.arrive(3, 1400);
         assert_eq!((bench.refused.as_slice(), bench.pushed_out.len()), (&[3][..], 0));
-        // As long as another's: that one goes.
+        // As long as another's: that packet is dropped.
         bench.arrive(4, 500);
         assert_eq!(bench.pushed_out, [2]);
     }

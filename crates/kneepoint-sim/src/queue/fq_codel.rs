@@ -29,9 +29,9 @@ use crate::units::{Bytes, Time};
 crate::choice! {
     /// The backlog that CoDel compares with a full packet.
     pub enum Spares {
-        /// That of the packet's own queue.
+        /// The packet's own queue's.
         Flow = "flow",
-        /// That of all queues, as in Linux.
+        /// All queues', as in Linux.
         All = "all",
     }
 }
@@ -46,7 +46,7 @@ crate::settings! {
         quantum: Bytes = Bytes(0), Bytes(0)..=Bytes(65535);
         /// The number of queues that flows are hashed into; 0 is a queue for each flow.
         queues: u32 = 0, 0..=65536;
-        /// Whose backlog of a full packet or less CoDel leaves alone.
+        /// The rule by which CoDel ignores a backlog of at most a full packet.
         spares: Spares = Spares::Flow;
     }
     linux { spares = "all" }

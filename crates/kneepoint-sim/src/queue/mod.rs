@@ -125,9 +125,9 @@ impl Decision {
 pub enum Order {
     /// That of their arrivals.
     Arrival,
-    /// That of their arrivals within each flow.
+    /// The order of their arrivals within each flow.
     Flow,
-    /// That of their arrivals within each flow among packets that are scalable, ECT(1), and among all others.
+    /// The order of their arrivals within each flow among packets that are scalable, ECT(1), and among all others.
     Class,
 }
 

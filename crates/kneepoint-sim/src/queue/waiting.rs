@@ -75,7 +75,7 @@ impl Waiting {
     /// Bytes of a waiting packet.
     pub const PACKET: usize = size_of::<Slot>() + size_of::<u32>();
 
-    /// How many slots there are: as many as packets waited at the same time.
+    /// The number of slots: the most packets that waited at the same time.
     pub fn slots(&self) -> usize {
         self.slots.len()
     }

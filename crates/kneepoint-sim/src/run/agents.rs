@@ -72,8 +72,8 @@ impl Setup<'_> {
 
 /// Setting up.
 impl Engine<'_> {
-    /// Opens the slots known before the run, in the order of the roster: those of transfers go to the agenda, the others
-    /// wait for their agents.
+    /// Opens the slots known before the run, in the order of the roster: slots of transfers go to the agenda, the
+    /// others wait for their agents.
     pub(super) fn open_slots(&mut self, setup: &mut Setup) {
         self.legs = self.valid.groups().iter().map(Leg::of).collect();
         for joint in self.valid.joints() {
@@ -133,8 +133,8 @@ impl Engine<'_> {
         }
     }
 
-    /// Makes the members of all groups but those of transfers: those that open connections first, then those of
-    /// datagrams, then those of one connection.
+    /// Makes the members of all groups except transfers: members that open connections first, then datagrams, then
+    /// single connections.
     pub(super) fn add_agents(&mut self, setup: &mut Setup) {
         for wanted in [Kind::opens, |kind| kind == Kind::Datagrams, |kind| kind == Kind::Streams] {
             for (place, group) in self.valid.groups().iter().enumerate() {

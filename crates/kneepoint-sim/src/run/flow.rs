@@ -119,7 +119,7 @@ pub(super) struct Part {
     pub(super) size: Bytes,
 }
 
-/// How many are delivered: those before all others. A live stream may have thousands on their way.
+/// The number delivered before all others. A live stream may have thousands on their way.
 fn delivered(parts: &Parts) -> usize {
     parts.partition_point(|part| part.delivered != Time::NEVER)
 }

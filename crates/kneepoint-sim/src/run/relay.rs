@@ -40,7 +40,7 @@ impl Flow {
 
 /// Proxies.
 impl Hosts {
-    /// Lets a proxy carry the data of one slot on as that of another. Neither has begun.
+    /// Lets a proxy forward the data of one slot as another's. Neither has begun.
     pub fn join(&mut self, from: FlowId, to: FlowId, buffer: Bytes) {
         let first = &mut self.flows[from.0 as usize];
         first.chain.onward = Some(to);

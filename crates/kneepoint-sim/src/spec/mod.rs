@@ -49,7 +49,7 @@ impl Valid {
         &self.0.groups
     }
 
-    /// Groups whose data a proxy carries on as that of other groups.
+    /// Groups whose data a proxy forwards as other groups'.
     #[inline]
     pub fn joints(&self) -> &[Joint] {
         &self.0.joints

@@ -21,7 +21,7 @@ const THIN: char = '\u{202f}';
 /// A confidence interval as people read it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Spread {
-    /// As far to both sides: its half width.
+    /// The same to both sides: its half width.
     Even(String),
     /// From one number to another, where a bound of the quantity cuts it.
     Between(String, String),
@@ -66,8 +66,8 @@ pub fn estimate(estimate: &Estimate, scale: f64) -> (String, Option<String>) {
     }
 }
 
-/// A mean times `scale` and its interval, both to the last digit that the interval leaves any meaning. The bounds are those of the
-/// quantity before the scale.
+/// A mean times `scale` and its interval, both to the last digit that the interval leaves any meaning. The bounds apply
+/// to the quantity before scaling.
 pub fn quoted(estimate: &Estimate, scale: f64, bounds: Bounds) -> (String, Option<Spread>) {
     let Estimate { mean, half_width } = estimate.times(scale);
     let known = |half: &f64| half.is_finite() && mean.is_finite();

@@ -19,7 +19,8 @@
 //! M. Watson, "Testing Models of Low-Frequency Variability", Econometrica 76, 2008. The two see different failures: a short transient moves the
 //! first fifth and hardly the slowest cosine, and a slow one moves that alone.
 //!
-//! The begin of steadiness is that of MSER-5 (K. White, "An Effective Truncation Heuristic for Bias Reduction in Simulation Output", Simulation 69,
+//! The start of steadiness is found by MSER-5 (K. White, "An Effective Truncation Heuristic for Bias Reduction in
+//! Simulation Output", Simulation 69,
 //! 1997): the truncation with the least standard error of the mean of the rest. Its minimum in the last half means that there is none.
 
 use super::Estimate;
@@ -76,7 +77,7 @@ pub struct Drift {
 }
 
 impl Drift {
-    /// How far the mean of the window is off that of its last half, as a part of the latter.
+    /// The relative difference between the mean of the window and the mean of its last half.
     pub fn bias(&self) -> f64 {
         (self.mean / self.late - 1.0).abs()
     }

@@ -30,7 +30,7 @@ crate::choice! {
 
 /// Codes for each doubling of the window.
 const PER_DOUBLING: f64 = 4.0;
-/// The greatest code above that of one packet.
+/// The greatest code above the code of one packet.
 const GREATEST: f64 = 62.0;
 
 impl Encoding {

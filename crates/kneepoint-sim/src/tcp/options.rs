@@ -35,7 +35,7 @@ impl Recovery {
 crate::choice! {
     /// The host whose options are the defaults.
     pub enum Host {
-        /// That of the papers, a host of 2007: RFC 6675, an initial window of two.
+        /// The papers' host, of 2007: RFC 6675, an initial window of two.
         Paper = "paper",
         /// Linux 6: RACK-TLP, PRR, an initial window of ten, delayed acknowledgements, its own CUBIC and BBR.
         Linux = "linux",
@@ -60,13 +60,13 @@ crate::choice! {
 }
 
 crate::choice! {
-    /// Whose time of sending an acknowledgement echoes that fills no gap, and whether it is a sample.
+    /// The packet whose sending time is echoed by an acknowledgement that fills no gap, and whether it is a sample.
     pub enum Echo {
-        /// That of the packet that it answers: every acknowledgement measures a round trip.
+        /// The packet that caused it: every acknowledgement measures a round trip.
         Own = "own",
-        /// That of the last packet in order, and the controller takes the sample (ns-2's sink).
+        /// The last packet in order, and the controller takes the sample (ns-2's sink).
         InOrder = "in-order",
-        /// That of the last packet in order, and a duplicate measures nothing (RFC 7323 §4.3 and §4.1).
+        /// The last packet in order, and a duplicate measures nothing (RFC 7323 §4.3 and §4.1).
         Rfc7323 = "rfc7323",
     }
 }
@@ -93,7 +93,7 @@ crate::settings! {
         slow_start_after_idle: bool = false;
         /// With `rack`: segments may wait for more to leave together, up to a third of the window (Linux `tcp_tso_should_defer`).
         tso: bool = false;
-        /// How much longer a lone packet is waited for before a probe (RFC 8985 §7.2, WCDelAckT).
+        /// The additional wait for a single packet before a probe (RFC 8985 §7.2, WCDelAckT).
         probe_ack_delay: Span = Span::from_millis(200), Span::ZERO..=Span::from_secs(10);
         /// Payload of a full packet.
         payload: Bytes = Bytes(1000), Bytes(1)..=Bytes(60_000);
@@ -149,7 +149,7 @@ crate::settings! {
         adaptive_ack: bool = false;
         /// Pacing of a controller without its own pace: none, or by the host as Linux does under `fq`.
         pacing: Pacing = Pacing::Own;
-        /// How much of its rate a paced sender sends together, two packets at least; 0 for one at a time.
+        /// The part of its rate that a paced sender sends in one burst, at least two packets; 0 for single packets.
         burst: Span = Span::ZERO, Span::ZERO..=Span::from_millis(100);
         /// Answer congestion marks (RFC 3168); without marking queues it changes nothing.
         ecn: bool = true;

@@ -19,7 +19,7 @@
 //! arrived out of order before.
 
 crate::choice! {
-    /// How a sender's window reaches what a loss or a mark leaves of it.
+    /// How a sender's window reaches its reduced value after a loss or a mark.
     pub enum Reduction {
         /// At once: nothing leaves before so much less is in flight (RFC 6675 §5).
         AtOnce = "at-once",

@@ -14,7 +14,7 @@
 //! is drawn, one for the size (`size_bytes`, `size_kb`, `size_mb`), whose empty cells are drawn.
 //!
 //! Each flow is a connection between a server and a client drawn at random. No flow arrives after `stop`; flows that
-//! have begun continue. Departures: the load is that of payload, without headers, and that of `size` before clamping.
+//! have begun continue. Departures: the load counts payload without headers, and `size` before clamping.
 
 use std::fmt;
 use std::ops::RangeInclusive;

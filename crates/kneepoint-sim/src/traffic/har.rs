@@ -4,8 +4,9 @@
 //! Software Is Hard, "HTTP Archive (HAR) 1.2 Specification", 2012; `_transferSize` is an extension of Chromium's.
 //!
 //! The size of an object is the first of these that the file has: `_transferSize`; `headersSize + bodySize` of the response; the
-//! size of its content. Objects of no bytes came from a cache and are left out, and so are those of `data:` addresses.
-//! The objects of a page are those of its `pageref`; those without one are their own page. Objects and pages come in the
+//! size of its content. Objects of no bytes came from a cache and are left out, and so are objects at `data:`
+//! addresses.
+//! The objects of a page share its `pageref`; an object without one is its own page. Objects and pages come in the
 //! order of their `startedDateTime`, as the specification asks of readers; a page that has none begins with its first object.
 //! Equal instants keep the order of the file, and so does a file that has no instants at all.
 

@@ -27,7 +27,7 @@ export function named<T extends HTMLElement>(id: string): T {
   return found as T;
 }
 
-/** A list to choose from; those with a heading are grouped under it. */
+/** A list to choose from; items with a heading are grouped under it. */
 export function choice(
   label: string,
   options: { value: string; text: string; under?: string; title?: string }[],

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// The bottleneck at an instant: packets that wait in its queue, those on their way, drops and marks, each in the colour of its flow.
+// The bottleneck at an instant: waiting packets, packets in flight, drops and marks, each in the colour of its flow.
 
 import type { Film } from "./film.ts";
 import { colourOf, colours, sharp } from "./paint.ts";

@@ -42,7 +42,7 @@ const GAP: (f64, f64) = (16.0, 12.0);
 const PANEL: (f64, f64) = (84.0, 330.0);
 /// Least width of a panel where panels may stand below each other.
 const LEGIBLE: f64 = 130.0;
-/// A panel's height, as a share of its width, and that of panels below each other.
+/// A panel's height as a share of its width, for single panels and for panels below each other.
 const SHAPE: f64 = 0.7;
 const FLAT: f64 = 0.5;
 const LETTERS: f64 = 12.5;
@@ -261,7 +261,7 @@ mod tests {
     #[test]
     fn panels_share_their_scales_so_the_same_number_is_at_the_same_height() {
         let body = facets(&four()).body;
-        // Markers in the order of drawing: two of each panel, and that of the legend.
+        // Markers in the order of drawing: two of each panel, and the legend's.
         let spots = body.split("<circle class=\"spot s0\"").skip(1);
         let heights: Vec<&str> =
             spots.filter_map(|rest| rest.split("cy=\"").nth(1)?.split('"').next()).collect();

@@ -9,7 +9,7 @@ use super::{Anchor, DISTINCT, Drawing, Escaped, Pixels, palette, scheme_class, s
 /// How charts are saved.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Look {
-    /// The size on paper; that of a screen without one.
+    /// The size on paper; without one, a screen's.
     pub size: Option<Size>,
     /// The family of its letters; the reader's own without one.
     pub font: Option<String>,

@@ -35,7 +35,7 @@ impl Sides {
     pub(super) const ALL: Sides = Sides { left: true, below: true, names: true };
 }
 
-/// The size of a drawing in pixels, and the rooms around its plot area; that at the left is for the ticks.
+/// The size of a drawing in pixels, and the margins around its plot area; the left one is for the ticks.
 #[derive(Clone, Copy)]
 pub(super) struct Room {
     pub(super) size: (f64, f64),

@@ -109,7 +109,7 @@ pub fn frame<'a>(
             pools.entry((labels, seed)).or_default().add(rows);
         }
     }
-    // In the order of the bins, which is that of figures.
+    // In the order of the bins, as in figures.
     let all = bins.labels();
     let mut pools: Vec<_> = pools.into_iter().collect();
     pools.sort_by_key(|((labels, _), _)| {

@@ -35,7 +35,7 @@ crate::choice! {
         Unstated = "unstated",
         /// Our model differs from the measured system in a known way.
         Ours = "ours",
-        /// Nobody knows yet.
+        /// Not known yet.
         Unknown = "unknown",
     }
 }

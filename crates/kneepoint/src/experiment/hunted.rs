@@ -89,7 +89,7 @@ impl Finding {
     }
 }
 
-/// The interval whose numbers a claim is about: that of rates, or the pause of a stall.
+/// The interval that a claim is about: a mean rate's, or the pause of a stall.
 fn measured(origin: &Origin, weakness: &'static Weakness, genome: &Genome) -> Result<Interval, String> {
     let pair = weakness.company != Company::Alone;
     if weakness.name != "stall" {

@@ -15,7 +15,7 @@
 //! `W` window, `q` queue, `x` average queue, `minth maxth` thresholds: packets; `Tp` round-trip time without the queue
 //! and `R` with it, s; `C` capacity, packets/s; `N` flows; `w` weight of a sample; `δ` sampling interval, s.
 //!
-//! The stability condition of Hollot et al. is that of PERT's Theorem 1 with L = C maxp / (maxth - minth). Linearised,
+//! The stability condition of Hollot et al. equals PERT's Theorem 1 with L = C maxp / (maxth - minth). Linearised,
 //! the equations above differ from its plant, (C² / 2N) e^(-sR) / ((s + 2N/(R²C)) (s + 1/R)), only in W(t - R) beside W(t).
 
 use super::capacity::Capacity;

@@ -30,7 +30,7 @@ crate::keys! {
     /// The distance of a simulation from a model inside the measurement window.
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub struct Misfit {
-        /// The mean simulated queue minus that at the equilibrium.
+        /// The mean simulated queue minus the equilibrium.
         pub mean_packets: f64,
         /// The root mean square of the difference of both queues over time.
         pub rms_packets: f64,

@@ -10,7 +10,7 @@
 //! B_{k+1} = B_k + m + A − S,  D_{k+1} = S
 //! ```
 //!
-//! An effective acknowledgement sends a packet, and another if the window grows; 1/W is that of the epoch throughout.
+//! An effective acknowledgement sends a packet, and another if the window grows; 1/W stays the epoch's throughout.
 //! The link serves μΔ/(N_k+1) packets per interval, S in all; a packet that finds B others, the one in service among them, is lost.
 //! The paper finds losses by a threshold: with S_i packets served before the i-th effective acknowledgement and
 //! b_0 in the buffer at the first, occupancy is b_0 + i + A_i − S_i, so that a loss occurs when A_i exceeds B − b_0 − i + S_i for some i. Here the

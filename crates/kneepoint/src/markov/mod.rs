@@ -133,7 +133,7 @@ pub fn solve(params: &Params) -> Result<Solution, String> {
     })
 }
 
-/// The same model by drawing `cycles` intervals or recoveries; the error is that of [`solve`].
+/// The same model by drawing `cycles` intervals or recoveries; errors are [`solve`]'s.
 pub fn simulate(params: &Params, cycles: u64, rng: Rng) -> Result<Sampled, String> {
     params.check()?;
     Ok(monte_carlo::simulate(params, cycles, rng))

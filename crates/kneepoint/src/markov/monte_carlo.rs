@@ -7,7 +7,7 @@
 //! ```
 //!
 //! It shares the parameters and slow start's mini-cycles with the solution, and nothing of the transition law, which it can therefore
-//! contradict. Confidence intervals are those of the ratios of equal batches of cycles.
+//! contradict. Confidence intervals are computed from ratios of equal batches of cycles.
 
 use std::collections::VecDeque;
 

@@ -30,7 +30,7 @@ pub(super) struct Recovered {
     pub delivered: u32,
     /// Losses in it.
     pub losses: u32,
-    /// The state at its end; `before` is that of the frozen rate.
+    /// The state at its end; `before` belongs to the frozen rate.
     pub epoch: Epoch,
 }
 

@@ -60,7 +60,7 @@ impl Comparison {
         levels.filter(|(factor, _)| !is_choice(factor)).map(|(_, level)| *level).collect()
     }
 
-    /// The class of a case's colour: where other factors vary, too, that of its algorithm.
+    /// The class of a case's colour: where other factors vary, too, the class of its algorithm.
     pub(super) fn class_of(&self, rank: usize) -> String {
         let choice =
             self.varied().find(|(_, factor)| is_choice(factor)).filter(|_| self.varied().count() > 1);

@@ -159,7 +159,7 @@ impl Serialize for Measured {
 
 /// A column for each link, group or class of each scheme, and a line for each metric that some of them have.
 pub(super) struct Breakdown {
-    /// The rank of the scheme, its name, and that of the link, group or class.
+    /// The rank of the scheme, its name, and the name of the link, group or class.
     pub(super) columns: Vec<(usize, String, String)>,
     pub(super) lines: Vec<(&'static Metric, Vec<Shown>)>,
     /// Metrics that are the same in all of several columns, each with its number: `flows 50`.
@@ -212,7 +212,8 @@ impl Comparison {
         match certain.map(|scheme| scheme.scheme.as_str()).collect::<Vec<_>>().as_slice() {
             [] => {}
             all if all.len() == self.schemes.len() => {
-                said += " All seeds gave the same run: nothing here is random.";
+                said += " All seeds gave the same run: nothing here is random, unless flows start in an interval, as \
+                         `start = \"0s..5s\"`.";
             }
             some if some.len() > NAMED => {
                 let all = self.schemes.len();

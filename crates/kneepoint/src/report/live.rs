@@ -146,7 +146,8 @@ crate::keys! {
 }
 
 impl Report {
-    /// The report of an outcome. Processor times are relative to those with the congestion control `reference`: of the same case, or
+    /// The report of an outcome. Processor times are relative to the congestion control `reference`: of the same case,
+    /// or
     /// else of the first that has any.
     pub fn new(
         [title, hosts, side]: [String; 3],

@@ -272,7 +272,7 @@ impl<'c> Means<'c> {
     }
 }
 
-/// The first of those with the greatest number.
+/// The first one with the greatest number.
 fn greatest<T>(all: impl IntoIterator<Item = T>, number: impl Fn(&T) -> f64) -> Option<T> {
     let mut best: Option<(T, f64)> = None;
     for one in all {

@@ -55,7 +55,7 @@ pub(super) const HANDOVER: Part = Part {
     fields: Handover::FIELDS,
 };
 
-/// Reads the effects that a table has, each in place of that of `base`. `place` is the name of the table in messages.
+/// Reads the effects of a table, each of which replaces `base`'s. `place` is the name of the table in messages.
 pub(super) fn effects(
     table: &Table,
     base: &Effects,
@@ -76,7 +76,7 @@ pub(super) fn effects(
     effects
 }
 
-/// Reads handovers, in place of those of `base`.
+/// Reads handovers, which replace `base`'s.
 pub(super) fn handover(table: &Table, base: &Handover, place: &str, faults: &mut Faults) -> Handover {
     let mut handover = base.clone();
     if table.get(HANDOVER.name).is_some() {
@@ -102,7 +102,7 @@ pub(super) fn hand_over(
     }
 }
 
-/// The bottlenecks against the direction of most data, where they differ from those with it.
+/// The bottlenecks against the direction of most data, where they differ.
 #[derive(Clone, Default, PartialEq)]
 pub(super) struct Reverse {
     pub loss: loss::Config,

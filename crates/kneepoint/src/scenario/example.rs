@@ -142,7 +142,7 @@ impl Page {
                 family.what
             ));
         }
-        // A link without these has those of the sections.
+        // A link without these has the sections'.
         let off = if section.required.contains(&name) { off } else { "#" };
         let first = members.first().map_or("", |member| member.name);
         self.text.push_str(&format!("{off}{name} = \"{first}\"\n"));

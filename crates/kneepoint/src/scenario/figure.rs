@@ -16,7 +16,7 @@ crate::choice! {
     }
 }
 
-/// The word for no small multiples on a command line; in a scenario it is that for an empty list.
+/// The word for no small multiples on a command line; in a scenario, an empty list.
 pub const NO_FACET: &str = "none";
 
 /// Axes of small multiples: their columns, and their rows.
@@ -25,7 +25,8 @@ pub const MOST_FACETS: usize = 2;
 crate::settings! {
     /// How the figure of a scenario or an experiment is drawn.
     pub struct FigureSpec {
-        /// The axis of the sweep along which it is drawn; names that are no numbers become bars. Without it, that with most numbers.
+        /// The axis of the sweep along which it is drawn; names that are no numbers become bars. Without it, the one
+        /// with most numbers.
         x: Words = Words::default();
         /// The readable name of that axis, with its unit.
         label: Words = Words::default();
@@ -33,7 +34,7 @@ crate::settings! {
         scale: Scale = Scale::Auto;
         /// The axis each of whose labels has its own line; `auto` is the scheme or the congestion control.
         series: Or<Words, Auto> = Or::WORD;
-        /// The axis of the rows of a heat map, whose columns are those of `x`: in place of series.
+        /// The axis of the rows of a heat map, whose columns are the labels of `x`: instead of series.
         y: Words = Words::default();
         /// One axis, or two, each of whose labels has its own panel: small multiples with common scales.
         facet: Names = Names::default();

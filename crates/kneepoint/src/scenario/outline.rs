@@ -40,7 +40,7 @@ pub(super) struct Section {
 }
 
 impl Section {
-    /// Its fields, with those of the members that it may choose.
+    /// Its fields, with the fields of its possible members.
     fn all(&self) -> impl Iterator<Item = &'static Field> {
         let members = self.choice.map_or(&[][..], |family| family.registry);
         let own = self.fields.iter().copied().chain(self.own);
@@ -183,7 +183,7 @@ const SECTIONS: &[Section] = &[
     beside(&HANDOVER),
     Section {
         name: effects::REVERSE,
-        about: "The bottlenecks against the direction of most data, where they differ from those with it; their queue is then measured.",
+        about: "The bottlenecks against the direction of most data, where they differ; their queue is then measured.",
         parts: &[
             ("loss", Part::LOSS),
             ("capacity", Part::CAPACITY),
@@ -196,7 +196,7 @@ const SECTIONS: &[Section] = &[
     },
     Section {
         name: proxy::PROXY,
-        about: "Proxies that split connections, as on satellite links; their hosts have to be those of Linux (`preset` in [tcp]).",
+        about: "Proxies that split connections, as on satellite links; their hosts have to be Linux's (`preset` in [tcp]).",
         fields: &[Proxy::FIELDS],
         required: &["at"],
         parts: &[("cc", Part::CONTROL)],
@@ -244,7 +244,7 @@ fn traffic() -> impl Iterator<Item = Section> {
     })
 }
 
-/// Every section but `[sweep]`, those of traffic last.
+/// Every section but `[sweep]`, traffic last.
 pub(super) fn sections() -> impl Iterator<Item = Section> {
     SECTIONS.iter().copied().chain(traffic())
 }

@@ -118,7 +118,7 @@ crate::settings! {
     pub struct Flows {
         /// The group's name in tables; `auto` is its congestion control.
         name: Or<Name, Auto> = Or::WORD;
-        /// How many transfers; a mix may be without those of one group.
+        /// Number of transfers; a mix may have none of one group.
         count: u32 = 1, 0..=GREATEST_POPULATION;
         /// When each starts: an instant, or an interval in which each draws its own.
         start: Start = Start::default();
@@ -131,7 +131,7 @@ crate::settings! {
         /// How much each has to send.
         size: Or<Bytes, Unlimited> = Or::WORD, Or::is(Bytes(1))..=Or::is(Bytes(1_000_000_000_000_000));
         /// Transfers one by one, with their own starts, stops and sizes, as in `["2s", "2s..10s", "2s 100kb"]`, or as the text of a CSV
-        /// file; `stop` and `size` are those of rows that leave them open.
+        /// file; `stop` and `size` apply to rows that leave them open.
         list: Roll = Roll::default();
         /// The CSV file to take them from: a column `start_s`, and perhaps `stop_s`, `size_bytes` and `group`, the name of the group
         /// that a row belongs to.

@@ -5,9 +5,9 @@
 //! ```text
 //! unsteady   a headline metric drifts inside the window: p < 0.01 after Holm, over all cases, and an error of 2 % at least
 //! brief      the window is shorter than fifty round trips: less than flows take to converge
-//! epochs     fewer than ten losses that flows repaired, in all runs: the mean is that of a few sawteeth
-//! tail       the longest transfer is a twentieth of the time of all: the mean is that of a few transfers
-//! percentile fewer than ten transfers beyond the percentile that the report shows
+//! epochs     fewer than ten losses that flows repaired, in all runs: the mean covers a few sawteeth tail       the
+//! longest transfer is a twentieth of the time of all: the mean covers a few transfers percentile fewer than ten
+//! transfers beyond the percentile that the report shows
 //! seeds      different seeds gave the same run
 //! ```
 //!
@@ -107,8 +107,8 @@ fn told(mut alike: Vec<&Caution>, doubt: Doubt) -> Option<Caution> {
     let (worst, others) = alike.split_first()?;
     let more = match others.len() {
         0 => String::new(),
-        1 => " Another number of this study is in the same way doubtful.".into(),
-        several => format!(" {several} other numbers of this study are in the same way doubtful."),
+        1 => " The same applies to another number of this study.".into(),
+        several => format!(" The same applies to {several} other numbers of this study."),
     };
     Some(Caution { text: format!("{}{more}", worst.text), ..(*worst).clone() })
 }
@@ -231,7 +231,7 @@ fn brief(case: &Case) -> Option<Caution> {
         subject: group.to_string(),
         found: trips,
         text: format!(
-            "Brief: the window is {} round trips of {group} of {}, and flows converge in fifty at least: measure for {} s.",
+            "Short window: {} round trips of {group} of {}, and flows need at least fifty to converge: measure for {} s.",
             number::significant(trips, 2),
             case.name,
             whole(length * TRIPS / trips)
@@ -254,7 +254,7 @@ fn epochs(case: &Case) -> Option<Caution> {
         subject: group.to_string(),
         found: epochs,
         text: format!(
-            "Few losses: the flows of {group} of {} repaired {} in all runs; ten take a window of {} s, or {} seeds.",
+            "Few losses: all runs of {group} of {} have {} recovery episodes; ten need a window of {} s, or {} seeds.",
             case.name,
             number::plain(epochs),
             whole(length * EVENTS / epochs),
@@ -281,8 +281,8 @@ fn tail(case: &Case) -> Option<Caution> {
         subject: group.to_string(),
         found: share,
         text: format!(
-            "A tail not seen yet: the longest of {count} transfers of {group} of {} took {percent} % of the time of all. Compare medians, \
-             or have {} transfers at least: {} times the seeds or the time.",
+            "Incomplete tail: the longest of {count} transfers of {group} of {} took {percent} % of the time of all. Compare medians, \
+             or run at least {} transfers: {} times the seeds or the time.",
             case.name,
             libm::ceil(count * share / SHARE),
             number::significant(share / SHARE, 2)
@@ -305,7 +305,7 @@ fn percentile(case: &Case) -> Option<Caution> {
         subject: group.to_string(),
         found: beyond,
         text: format!(
-            "Few transfers: {} of {group} of {} lie beyond the 99th percentile of a run; ten take a window of {} s.",
+            "Few transfers: a run has {} of {group} of {} beyond the 99th percentile; ten need a window of {} s.",
             number::significant(beyond, 2),
             case.name,
             whole(length * EVENTS / beyond)
@@ -395,12 +395,12 @@ mod tests {
         let few = said(&[("flows", 2.0), ("repairs", 2.0), ("timeouts", 0.0)], noise);
         assert_eq!(
             few[0].text,
-            "Few losses: the flows of long of a repaired 6 in all runs; ten take a window of 100 s, or 5 seeds."
+            "Few losses: all runs of long of a have 6 recovery episodes; ten need a window of 100 s, or 5 seeds."
         );
         let brief = said(&[("flows", 2.0), ("rtt_mean_ms", 2000.0)], noise);
         assert_eq!(
             brief[0].text,
-            "Brief: the window is 30 round trips of long of a, and flows converge in fifty at least: measure for 100 s."
+            "Short window: 30 round trips of long of a, and flows need at least fifty to converge: measure for 100 s."
         );
         let transfers = [
             ("completions", 400.0),
@@ -413,7 +413,7 @@ mod tests {
         assert_eq!((tail.kind.as_str(), percentile.kind.as_str()), ("tail", "percentile"));
         assert!((tail.found - 0.25).abs() < 1e-9 && (percentile.found - 4.0).abs() < 1e-9);
         assert!(tail.text.contains("6000 transfers at least: 5.0 times"), "{}", tail.text);
-        assert!(percentile.text.ends_with("ten take a window of 150 s."), "{}", percentile.text);
+        assert!(percentile.text.ends_with("ten need a window of 150 s."), "{}", percentile.text);
     }
 
     #[test]
@@ -436,6 +436,6 @@ mod tests {
         let case = |name, runs| Case { name, valid: &valid, runs };
         let [told] = &of(&[case("few", &few), case("fewer", &fewer)])[..] else { panic!("one caution") };
         assert_eq!(told.case, "fewer");
-        assert!(told.text.ends_with("Another number of this study is in the same way doubtful."));
+        assert!(told.text.ends_with("The same applies to another number of this study."));
     }
 }

@@ -37,7 +37,7 @@ pub(super) struct Kernel {
     gradients: Vec<Extremes>,
     tail: usize,
     filled: bool,
-    /// Acknowledgements of several packets, less those of one since.
+    /// Acknowledgements of several packets, minus later ones of one packet.
     delayed: u32,
     /// Nothing is judged until this packet is acknowledged.
     suspended: Option<u64>,

@@ -11,7 +11,8 @@
 //!   n >= 2
 //! ```
 //!
-//! `T` smallest RTT since the connection, or the last timeout, began, without those of the second after a loss; rounded up to ticks.
+//! `T` smallest RTT since the connection, or the last timeout, began, without samples of the second after a loss;
+//! rounded up to ticks.
 //! `t` in ticks, and `K` in whole 1024ths of a second. 15/8 is (1 + b) / 3 (1 - b) in whole eighths. The rest of an
 //! acknowledgement after slow start counts.
 //!

@@ -39,7 +39,7 @@ crate::settings! {
         history: f64 = 0.99, 0.0..=0.9999;
         /// The delays whose greatest is `qm`, and the least sample.
         greatest_of: GreatestOf = GreatestOf::Samples;
-        /// Beyond the thesis: the greatest delay is that of the last so long; `0s` never forgets.
+        /// Beyond the thesis: the greatest delay is taken over this past interval; `0s` never forgets.
         forget: Span = Span::ZERO, Span::ZERO..=Span::from_secs(10_000);
     }
 }
@@ -129,7 +129,7 @@ impl Queueing {
         }
     }
 
-    /// The average is that of now: the greatest delay and the probability follow.
+    /// The average is the present one: the greatest delay and the probability follow.
     fn learn(&mut self, ack: &Ack, sample: Span) {
         let least = self.delay.least().unwrap_or_default();
         let memory = if self.params.forget == Span::ZERO { u64::MAX } else { self.params.forget.0 };

@@ -34,7 +34,7 @@ impl Options {
             return Ok(());
         }
         let (recipe, cache) = (recipe(&self.patch)?, cache()?);
-        // One that is damaged is not found.
+        // A damaged one is not found.
         if self.source.is_none()
             && let Ok(Some(built)) = recipe.find(&cache)
         {

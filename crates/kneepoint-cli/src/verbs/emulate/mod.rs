@@ -38,7 +38,7 @@ use outcome::Outcome;
 use path::{Emulated, EmulatedPath};
 use traps::Seen;
 
-/// How long a program that was interrupted may use the link to say goodbye.
+/// The time that an interrupted program may use the link for its last packets.
 const FAREWELL: Duration = Duration::from_secs(1);
 
 /// Run a program behind an emulated link

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What an emulation saw: lines for the reader, rows and series as those of a simulation.
+//! The results of an emulation: lines for the reader, and rows and series as of a simulation.
 
 use kneepoint::report::{self, Comparison, RunResult, SchemeResult};
 use kneepoint::table::{Row, Table, value};

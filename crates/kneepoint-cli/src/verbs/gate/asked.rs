@@ -26,7 +26,7 @@ pub struct Options {
     /// Scheme under test, instead of the one in gate.toml; with it no gate.toml is needed
     #[arg(value_name = "SCHEME", add = completion::scheme())]
     subject: Option<String>,
-    /// Suites, or files of cases, instead of those in gate.toml [default without one: rfc9743,coexist]
+    /// Suites, or files of cases, instead of the ones in gate.toml [default without one: rfc9743,coexist]
     #[arg(long, value_delimiter = ',', value_name = "SUITE,…")]
     suite: Vec<String>,
     /// The file that says what to test [default: gate.toml, if there is one or no SCHEME]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The cases of `knee live`: those of a scenario, or the points of an experiment with its claims.
+//! The cases of `knee live`: from a scenario, or the points of an experiment with its claims.
 
 use std::path::Path;
 

@@ -14,7 +14,7 @@ pub struct Chosen {
     given: Vec<(&'static str, String)>,
 }
 
-/// Those that have lists of their own: `--protocols` and `--backlogs`.
+/// Kinds with their own lists: `--protocols` and `--backlogs`.
 const LISTED: [&str; 2] = ["protocol", "backlog"];
 
 fn declared() -> impl Iterator<Item = &'static Field> {

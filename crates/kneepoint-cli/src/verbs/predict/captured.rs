@@ -81,7 +81,7 @@ pub(super) fn watch(session: &Session, arguments: &Arguments) -> Result<Predicti
     Ok(Predictions { title: names.join(", "), factors: Vec::new(), cases, notes })
 }
 
-/// All flows with enough round trips, those with the most data first.
+/// All flows with enough round trips, the ones with the most data first.
 fn all(
     capture: &Capture,
     configs: &[(String, Config)],
@@ -132,7 +132,7 @@ pub(super) fn watched(
     }
 }
 
-/// Prints the flows of the files: a line each, those with the most data first.
+/// Prints the flows of the files: a line each, the ones with the most data first.
 pub(super) fn list(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let Files { capture, notes, warnings } = open(&arguments.files)?;
     let senders = capture.senders();
@@ -263,7 +263,7 @@ fn place(vantage: Option<Vantage>, behind: bool) -> String {
         format!("{here}: captured at the sender.")
     } else if !vantage.is_at_receiver() {
         format!(
-            "{here}: captured in the middle. The round trips are those from here to the receiver; queues before are not in them."
+            "{here}: captured in the middle. The round trips are measured from here to the receiver, without earlier queues."
         )
     } else {
         format!(

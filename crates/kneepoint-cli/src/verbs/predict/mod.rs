@@ -69,10 +69,10 @@ pub struct Arguments {
     /// Round trips from the last loss of an episode to its end
     #[arg(long, value_name = "N", default_value_t = 1.0, value_parser = within(0.0..=1000.0))]
     hold_off: f64,
-    /// How many seeds, instead of those of the scenario
+    /// Number of seeds, instead of the scenario's
     #[arg(long, value_name = "N", value_parser = scenario::seeds)]
     seeds: Option<u32>,
-    /// The first seed, instead of those of the scenario
+    /// The first seed, instead of the scenario's
     #[arg(long, value_name = "SEED", value_parser = scenario::seed)]
     seed: Option<u64>,
     #[command(flatten)]

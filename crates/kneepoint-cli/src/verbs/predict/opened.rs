@@ -30,7 +30,7 @@ pub fn is_capture(path: &Path) -> Result<bool, Failure> {
     Ok(ends(path, &ENDINGS) || compressed::begins(path, begins)?)
 }
 
-/// Whether the name has one of these endings, before that of a compression.
+/// Whether the name has one of these endings, before the ending of a compression.
 fn ends(path: &Path, endings: &[&str]) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     let plain = compressed::plain(&name);
@@ -48,7 +48,7 @@ pub struct Files {
     pub capture: Capture,
     /// For readers.
     pub notes: Vec<String>,
-    /// Those of the notes that say what is missing.
+    /// The notes that name missing parts.
     pub warnings: Vec<String>,
 }
 

@@ -15,7 +15,7 @@ use crate::failure::Failure;
 
 /// Connections, and remarks on their files.
 struct Connections {
-    /// Those of all files, those with the most data first.
+    /// The flows of all files, the ones with the most data first.
     all: Vec<Traced>,
     /// For readers.
     notes: Vec<String>,

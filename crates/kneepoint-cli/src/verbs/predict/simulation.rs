@@ -125,7 +125,7 @@ pub(super) fn watch(
     Ok(Predictions { title: plan.name, factors: factors.factors, cases, notes })
 }
 
-/// The requested seeds, or those of the scenario.
+/// The requested seeds, or the scenario's.
 fn seeds(arguments: &Arguments, plan: &Plan) -> Vec<u64> {
     let first = arguments.seed.or(plan.seeds.first().copied()).unwrap_or(1);
     let count = arguments.seeds.map_or(plan.seeds.len() as u64, u64::from);

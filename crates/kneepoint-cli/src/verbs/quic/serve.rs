@@ -22,7 +22,7 @@ pub struct Arguments {
     /// The QUIC stack
     #[arg(long, value_enum, default_value_t, ignore_case = true)]
     stack: Stack,
-    /// Where to listen; addresses other than those of this machine's loopback are for networks that you trust
+    /// Where to listen; use other addresses than loopback only on trusted networks
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:4433")]
     listen: SocketAddr,
     /// Serve the files below a folder, instead of objects that are made: /N has N bytes

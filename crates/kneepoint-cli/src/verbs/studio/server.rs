@@ -10,7 +10,7 @@ use kneepoint_bench::session::Session;
 
 use crate::failure::Failure;
 
-/// How often it looks whether it is to stop.
+/// The interval between checks for a request to stop.
 const PAUSE: Duration = Duration::from_millis(50);
 /// The server stops waiting for a browser that is silent for this long.
 const PATIENCE: Duration = Duration::from_secs(2);

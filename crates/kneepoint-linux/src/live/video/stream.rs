@@ -10,7 +10,8 @@
 //! arrival       of its last byte
 //! ```
 //!
-//! Readings: tables fit one packet, as those of all common multiplexers do. Units without a timestamp are not seen. Bytes that belong to
+//! Readings: tables fit one packet, as in all common multiplexers. Units without a timestamp are not seen. Bytes that
+//! belong to
 //! no packet are skipped until the next 0x47.
 
 use kneepoint::units::{Span, Time};

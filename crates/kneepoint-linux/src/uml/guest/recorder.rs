@@ -17,7 +17,8 @@ use super::{PACKETS, REACHED};
 
 /// How often rings are emptied.
 const PAUSE: Duration = Duration::from_millis(5);
-/// How much is written at once. It is on its way before anything else happens, so that the instance never has much of it in memory.
+/// The size of one write. It is on its way before anything else happens, so that the instance never has much of it in
+/// memory.
 const PIECE: usize = 1 << 22;
 /// Interval of progress reports of the run.
 const TELLING: u64 = 100_000_000;
@@ -31,7 +32,7 @@ pub(super) struct Recorder {
     reached: Reached,
 }
 
-/// How far the run is, by the packet seen last: to read a clock would take time.
+/// The progress of the run, by the last packet: reading a clock would take time.
 struct Reached {
     file: File,
     latest: u64,

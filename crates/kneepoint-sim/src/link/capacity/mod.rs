@@ -14,7 +14,7 @@ use crate::units::{Bytes, Interval, Rate, Time};
 
 mod transmitter;
 
-/// The rate of a link that has none: above that of any other.
+/// The rate of a link without one: above any other.
 pub(in crate::link) const GREATEST: Rate = Rate::from_mbit(1_000_000);
 
 /// The link of a capacity, known when it is built.
@@ -27,7 +27,7 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Those of link number `link` in the run seeded with `seed`.
+    /// The facts of link number `link` in the run seeded with `seed`.
     pub fn new(rate: Option<Rate>, seed: u64, link: usize) -> Facts {
         Facts { rate, rng: Rng::stream(seed, "capacity", link as u64) }
     }

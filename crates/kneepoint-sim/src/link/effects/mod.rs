@@ -53,7 +53,7 @@ pub(super) struct Working {
 }
 
 impl Working {
-    /// Those of link number `index` of the run seeded with `seed`.
+    /// The facts of link number `index` of the run seeded with `seed`.
     pub(super) fn new(effects: &Effects, seed: u64, index: u64) -> Working {
         let Effects { policer, reordering, duplication, corruption } = effects;
         Working {

@@ -22,7 +22,7 @@ crate::settings! {
         p: f64 = 0.0, 0.0..=1.0;
         /// How long it is held back, at most.
         delay: Span = Span::from_millis(10), Span(1)..=Span::from_secs(100);
-        /// How many others overtake it at most; 0 for all of that time.
+        /// The most packets that overtake it; 0 for no limit within that time.
         packets: u32 = 0, 0..=1_000_000;
     }
 }

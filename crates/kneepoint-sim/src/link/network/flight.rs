@@ -57,7 +57,7 @@ impl Pool {
     /// Bytes of a place.
     pub const PLACE: usize = size_of::<InFlight>() + size_of::<u32>();
 
-    /// How many places there are: as many as packets were on their way at the same time.
+    /// The number of places: the most packets in flight at the same time.
     pub fn places(&self) -> usize {
         self.places.len()
     }

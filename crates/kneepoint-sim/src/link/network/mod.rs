@@ -50,7 +50,7 @@ impl Links {
     /// Bytes of a packet on its way.
     pub const PACKET: usize = Pool::PLACE;
 
-    /// How many packets were on their way at the same time.
+    /// The most packets in flight at the same time.
     pub fn flying(&self) -> usize {
         self.pool.places()
     }
@@ -112,7 +112,7 @@ impl Links {
         network
     }
 
-    /// The place of a link's capacity, which is that of the opposite direction if they share one; `None` if it is constant.
+    /// The place of a link's capacity, shared with the opposite direction if they share one; `None` if it is constant.
     fn capacity(&mut self, specs: &[LinkSpec], seed: u64, index: usize) -> Option<u32> {
         let spec = &specs[index];
         if spec.capacity == capacity::Config::default() {

@@ -134,7 +134,7 @@ impl Quantity {
     /// The allowed values, after multiplication, and their description.
     pub fn range(self) -> (RangeInclusive<f64>, &'static str) {
         match self {
-            // A time may be that of a calendar.
+            // A time may be a calendar date.
             Quantity::Time => (-1e20..=1e20, "within 3000 years"),
             Quantity::Duration => (0.5..=LONGEST, "1 ns to 10000000 s"),
             Quantity::Rate => (0.0..=1e12, "0 to 1000 Gbit/s"),

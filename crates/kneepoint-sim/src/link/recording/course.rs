@@ -85,7 +85,7 @@ impl Course {
     /// the rest.
     pub fn reached(&self, carried: u128) -> (Time, u128) {
         let (cycles, within) = (carried / self.whole(), carried % self.whole());
-        // Of points that begin alike, those at a rate of zero come first.
+        // Of points with the same start, the ones with a rate of zero come first.
         let point = self.points[self.points.partition_point(|point| point.before <= within) - 1];
         let (work, rate) = (within - point.before, u128::from(point.rate.0));
         let begin = cycles * u128::from(self.period.0) + u128::from(point.at.0);

@@ -63,7 +63,7 @@ fn columns(names: &[&str]) -> Result<Option<[Column; 2]>, String> {
         Some(Column { place, factor })
     };
     let time = find(Quantity::Time, 1.0).ok_or("no column is a time: name it as in time_s")?;
-    // A latency is that of a round trip.
+    // A latency is a round trip's.
     let delay = find(Quantity::Delay, MILLISECOND).or_else(|| find(Quantity::Latency, MILLISECOND / 2.0));
     let delay = delay.ok_or("no column is a delay: name it as in delay_ms")?;
     Ok(Some([time, delay]))

@@ -93,7 +93,7 @@ impl Times {
         Span(self.values().last().map_or(1, |last| last * NANOS).max(1))
     }
 
-    /// How many there are from the start of a period to an instant in it, which is included.
+    /// The number from the start of a period to an instant in it, inclusive.
     pub fn until(&self, at: Time) -> usize {
         self.values().partition_point(|time| time * NANOS <= at.0)
     }

@@ -60,7 +60,7 @@ pub(super) struct Columns<'t> {
 }
 
 impl<'t> Columns<'t> {
-    /// Those among these names, and the names of others. The error begins with the column, if it is about one.
+    /// The known ones among these names, and the other names. The error begins with the column, if it is about one.
     pub fn of(names: &[&'t str]) -> Result<(Columns<'t>, Vec<String>), String> {
         let (mut known, mut ignored): (Vec<Column>, _) = (Vec::new(), Vec::new());
         for (place, &name) in names.iter().enumerate() {

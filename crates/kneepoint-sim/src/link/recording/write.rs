@@ -28,7 +28,7 @@ impl Recording {
         Some(averages.collect())
     }
 
-    /// Delivery opportunities: the same, or those of the rates, without what else was recorded.
+    /// Delivery opportunities: the same, or derived from the rates, without other columns.
     pub fn to_mahimahi(&self) -> String {
         match self {
             Recording::Opportunities(times) => times.to_text(),

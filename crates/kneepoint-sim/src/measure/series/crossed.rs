@@ -45,7 +45,7 @@ impl Crossed {
         self.moving.is_some()
     }
 
-    /// Bits that it can carry in an interval that ends at or after those of earlier calls, if its capacity varies.
+    /// Bits that it can carry in an interval that ends no earlier than the previous ones, if its capacity varies.
     pub(super) fn capacity_bits(&mut self, window: Interval) -> Option<f64> {
         let capacity = self.capacity.as_mut()?;
         // Random numbers up to this instant are drawn once.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Which links datagrams cross without being held there: those whose end is known when they are sent, up to the receiver.
+//! The links that datagrams cross without being held: links with ends known at the time of sending, up to the receiver.
 //!
 //! The network takes a packet through a link that one other feeds, and to a receiver whose answers have their own link, ahead of
 //! its time. A datagram is then gone; of a transfer, the acknowledgement is on its way instead.

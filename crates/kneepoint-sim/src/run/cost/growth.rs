@@ -28,7 +28,7 @@ pub(super) struct Growth {
 }
 
 impl Growth {
-    /// That of a transfer of `size` bytes which lasts so many seconds. The behaviour of an external controller is
+    /// The rate of a transfer of `size` bytes that lasts this many seconds. The behaviour of an external controller is
     /// unknown.
     pub(super) fn of(tcp: &Options, cc: Option<&cc::Config>, size: f64, lasts: f64, rtt: f64) -> Growth {
         let payload = tcp.payload.0.max(1) as f64;
@@ -71,7 +71,8 @@ fn last_timeout(tcp: &Options, rtt: f64) -> f64 {
     at
 }
 
-/// The controller after a timeout. Nothing of one that has no threshold, or listens to the network: it may grow by any rule.
+/// The controller after a timeout. Nothing for a controller without a threshold, or with signals from the network: it
+/// may grow by any rule.
 fn played(tcp: &Options, cc: &cc::Config, packets: f64, most: f64, lasts: f64, rtt: f64) -> Option<Growth> {
     let mut controller = cc.build(tcp.start());
     let flight = tcp.initial_window.min(most);

@@ -7,8 +7,8 @@
 //! growing tables     half more: one that doubles when it is full takes between one and two times its contents
 //! ```
 //!
-//! Packets are those of a network whose bottlenecks are full and whose queues reach their limits, as slow start makes them: a
-//! run whose controllers keep queues short takes less. Connections that are opened in the run are a mean, which [`Simulation::footprint`]
+//! The packet count assumes full bottlenecks and queues at their limits, as after slow start; a run with short queues
+//! takes less. Connections that are opened in the run are a mean, which [`Simulation::footprint`]
 //! lets a conductor check.
 //!
 //! [`Simulation::footprint`]: super::Simulation::footprint
@@ -202,7 +202,7 @@ fn in_flight(load: &Load) -> Term {
     Term::new(FLYING, load.flying, growing(Links::PACKET), load.longest.clone())
 }
 
-/// Packets in buffers that store them; those of computed queues are in flight already.
+/// Packets in buffers that store them; packets of computed queues already count as in flight.
 fn waiting(load: &Load) -> Term {
     let (tails, ruled) =
         (load.tails * growing(Tail::PACKET) as f64, load.ruled * growing(Waiting::PACKET) as f64);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How flows share links: each has what its window and its source ask for, or, where a link does not carry that for all, as much as
-//! every other one that asks for more.
+//! How flows share links: each has the demand of its window and its source, or, where a link cannot carry all demands,
+//! the same share as every other flow that demands more.
 //!
 //! ```text
 //! share of a link   s with Σ min(asked, s) = rate; without a bound where Σ asked is less

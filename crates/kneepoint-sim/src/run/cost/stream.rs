@@ -22,7 +22,7 @@ pub(super) struct Stream {
     pub(super) backward: Vec<u32>,
     /// The size of a packet on the wire.
     pub(super) packet: f64,
-    /// How its window grows, whatever the network holds; none where datagrams are sent whatever happens.
+    /// The growth of its window with an unlimited network; none for unresponsive datagrams.
     pub(super) growth: Option<Growth>,
     /// Acknowledgements for each packet.
     pub(super) acks: f64,

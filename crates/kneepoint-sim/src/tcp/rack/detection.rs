@@ -15,7 +15,8 @@
 //! A sample of a segment that was sent twice counts unless it is shorter than the smallest round trip, or the echoed timestamp is
 //! older than the last transmission: then an earlier transmission arrived.
 //!
-//! Readings: `min_rtt` is that of the connection, where Linux forgets it after five minutes. The reordering degree, Linux's
+//! Readings: `min_rtt` covers the whole connection, where Linux forgets it after five minutes. The reordering degree,
+//! Linux's
 //! `tp->reordering`, is the distance by which a segment was seen late, at most 300; RACK uses it only as DupThresh.
 
 use super::outstanding::{Fate, Outstanding, Sent};

@@ -75,9 +75,9 @@ pub struct Outstanding {
     hint: u32,
     /// Segments below it that were sent once have been judged.
     judged: u32,
-    /// Retransmissions in the order of their sending, those of segments acknowledged since included.
+    /// Retransmissions in order of sending, including segments acknowledged since.
     again: VecDeque<(Time, u32)>,
-    /// Losses so far, those of retransmissions included.
+    /// Losses so far, lost retransmissions included.
     losses: u32,
 }
 

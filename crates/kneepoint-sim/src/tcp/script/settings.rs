@@ -131,7 +131,7 @@ pub(super) fn apply_defaults(settings: &mut Settings) -> Result<(), (String, Str
     DEFAULTS.iter().try_for_each(|(name, value)| apply(settings, name, value))
 }
 
-/// Applies one setting, or gives problem and remedy. Its name may be that of a file below `/proc/sys`.
+/// Applies one setting, or gives problem and remedy. Its name may be a file's below `/proc/sys`.
 pub(super) fn apply(settings: &mut Settings, name: &str, value: &str) -> Result<(), (String, String)> {
     let path = name.trim_start_matches("/proc/sys/").replace('/', ".");
     let bare = path.trim_start_matches("net.ipv4.").trim_start_matches("tcp_");

@@ -95,8 +95,8 @@ impl Subject {
         }
     }
 
-    /// The same where timers expire when those of the host that was recorded did, if they are for that time as far as ticks say: what
-    /// follows from the instant of an expiry is then compared, and not the phase of a clock.
+    /// The same with timers that expire when the recorded host's did, if both are set for that time to within a tick:
+    /// the comparison then covers the consequences of an expiry, not the phase of a clock.
     pub fn following(self, expiries: VecDeque<Time>) -> Subject {
         Subject { expiries, replays: true, ..self }
     }

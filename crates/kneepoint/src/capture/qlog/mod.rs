@@ -10,7 +10,8 @@
 //! | `recovery_metrics_updated` | window, bytes in flight, round trips (RFC 9002 §5) | a round-trip sample where it is new |
 //! | `congestion_state_updated` | `recovery`, and `open` after it | – |
 //!
-//! TCP has no packet numbers and selective acknowledgements are not among a run's events, so ranges are those of cumulative acknowledgements. The
+//! TCP has no packet numbers and selective acknowledgements are not among a run's events, so ranges follow cumulative
+//! acknowledgements. The
 //! rate of a controller that paces is no event either.
 
 mod read;

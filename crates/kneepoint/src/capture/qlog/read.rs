@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Reads qlog of any stack: JSON text sequences, a record a line, or one document; of this draft and of those with other names for the same.
+//! Reads qlog of any stack: JSON text sequences, a record a line, or one document; of this draft and of earlier ones
+//! with other names.
 
 use std::collections::BTreeMap;
 

@@ -255,7 +255,7 @@ fn opinion(seen: &[Segment], place: usize, rate: Option<f64>) -> Option<Vote> {
     (!after.syn || progress < 0).then_some(Vote::Later(passed < 0 && progress > 0))
 }
 
-/// How far the numbers of the second packets are ahead of those of the first, by their acknowledgements or else their data.
+/// The lead of the second packets' numbers over the first's, by their acknowledgements or else their data.
 fn progress(before: &[Segment], after: &[Segment]) -> Option<i32> {
     let furthest =
         |seen: &[Segment], number: fn(&Segment) -> Option<u32>| seen.iter().filter_map(number).reduce(later);

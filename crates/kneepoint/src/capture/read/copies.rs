@@ -14,9 +14,8 @@
 //!
 //! A sender gives a retransmission another identification, and a later timestamp wherever it comes a tick of the clock
 //! later. A point of capture is an interface of a file; on Linux's "any", the frame's header names it. Of two points
-//! with the same data the one with more of it is taken: packets lost between them passed only the first. Points that
-//! saw
-//! different parts, as those of a bond, are put together. Resets contain no data of a transfer and are left out.
+//! with the same data the one with more of it is taken: packets lost between them passed only the first. Points with
+//! different parts, as in a bond, are put together. Resets contain no data of a transfer and are left out.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -37,7 +37,7 @@ pub(super) struct CapturedFrame<'a> {
     pub(super) at: Time,
     /// Link-layer type, a number of the tcpdump.org registry.
     pub(super) link: i32,
-    /// The interface among those of its file.
+    /// The interface, by its number in its file.
     pub(super) interface: u32,
     pub(super) bytes: &'a [u8],
     /// Length on the wire, in bytes.

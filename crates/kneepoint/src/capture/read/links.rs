@@ -128,7 +128,7 @@ pub(super) fn begin(link: i32, part: Part) -> Result<(Layer, Part), Other> {
         // Linux cooked, version 1 and 2.
         113 => (Layer::Typed(part.half(14)?), part.after(16)?),
         276 => (Layer::Typed(part.half(0)?), part.after(20)?),
-        // Raw IP: its number in files, those of two operating systems, and those of IPv4 and IPv6.
+        // Raw IP: its number in files, two numbers of operating systems, and the numbers of IPv4 and IPv6.
         _ => (Layer::Ip, part),
     })
 }

@@ -225,7 +225,7 @@ impl Capture {
         alone
     }
 
-    /// Whether there are acknowledgements of the data of a direction, after those of its handshake.
+    /// Whether there are acknowledgements of the data of a direction, after its handshake.
     pub fn is_answered(&self, (from, to): Direction) -> bool {
         self.segments((to, from)).any(|segment| segment.ack.is_some() && !segment.syn)
     }

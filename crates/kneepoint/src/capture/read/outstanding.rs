@@ -53,7 +53,8 @@ pub(super) struct Told {
 /// The fate of earlier transmissions, as a data segment shows it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Sent {
-    /// Segments of the first transmission that it carries, without those of which an earlier part of the retransmission was counted.
+    /// Segments of the first transmission that it carries, without the ones already counted by an earlier part of the
+    /// retransmission.
     pub(super) segments: u64,
     /// When each lost transmission that it repairs was sent.
     pub(super) lost: Vec<Time>,
@@ -61,7 +62,7 @@ pub(super) struct Sent {
     pub(super) needless: bool,
     /// It was not seen although later bytes were, from this time on: reordered, or lost upstream of the capture.
     pub(super) hole: Option<Time>,
-    /// A retransmission of other bounds than those of the segment that it repairs.
+    /// A retransmission with other bounds than the lost segment.
     pub(super) resized: bool,
 }
 

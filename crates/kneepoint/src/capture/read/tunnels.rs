@@ -29,7 +29,7 @@ const OVER_UDP: [Tunnel; 7] = [
     (4790, vxlan_extended),
     (6081, geneve),
     (6635, labels),
-    // The port of Linux before that of RFC 7348 was assigned.
+    // The port of Linux before RFC 7348's was assigned.
     (8472, vxlan),
 ];
 

@@ -6,8 +6,8 @@
 //! ```
 //!
 //! A suite is a folder of cases, and a case an experiment that leaves one sender open: the [subject](super::parse_for). A claim that
-//! neither a bottleneck nor the laboratory can express has no check but a reason, and is not applicable. A verdict is that of the
-//! claim; a [baseline](baseline) and another scheme decide what it means ([`judge`]).
+//! neither a bottleneck nor the laboratory can express has no check but a reason, and is not applicable. A verdict
+//! belongs to the claim; a [baseline](baseline) and another scheme decide on its meaning ([`judge`]).
 
 pub mod baseline;
 mod judge;

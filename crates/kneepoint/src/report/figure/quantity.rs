@@ -18,7 +18,7 @@ pub(super) struct Quantity {
     pub(super) title: String,
     pub(super) short: String,
     pub(super) unit: &'static str,
-    /// From the unit in files to that of tables.
+    /// From the unit in files to the unit of tables.
     pub(super) scale: f64,
     /// The same for its panel.
     pub(super) drawn: f64,

@@ -137,7 +137,7 @@ impl<'c> Run<'c> {
         Figure { name, title, note: "", class: Some(self.class.clone()), drawing: timeline(&chart) }
     }
 
-    /// The class of a group's colour: that of the scheme if it is alone.
+    /// The class of a group's colour: the scheme's if it is alone.
     fn class_of(&self, group: &str) -> String {
         let place = self.groups.iter().position(|one| *one == group).unwrap_or(0);
         if self.groups.len() > 1 { scheme_class(place) } else { self.class.clone() }

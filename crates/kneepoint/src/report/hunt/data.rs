@@ -74,7 +74,7 @@ crate::keys! {
         pub text: String,
         /// The case of a gate.
         pub case: String,
-        /// The address of the scenario in the studio, behind that of its page.
+        /// The address of the scenario in the studio, after the page's.
         pub studio: String,
     }
 }

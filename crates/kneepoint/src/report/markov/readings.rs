@@ -107,7 +107,7 @@ fn nearest(
         lines: ranked.iter().map(line).collect(),
         linked: false,
     };
-    let about = "The error is that of the throughput, over all sessions and points.";
+    let about = "The error of the throughput, over all sessions and points.";
     let blocks = vec![Block::prose(about), Block::Table(table)];
     (!ranked.is_empty()).then(|| Section::new("Nearest to the packets", blocks))
 }

@@ -105,7 +105,7 @@ pub(super) const ALL: &[Output] = &[
                 "Processor time of the new ones, by trial of some of them; null if none was tried.",
             ),
             Key("seconds", "The time that passes; null on a cluster, and if none was tried."),
-            Key("jobs", "Runs side by side; null on a cluster without `--jobs`."),
+            Key("jobs", "Runs in parallel; null on a cluster without `--jobs`."),
             Key("packets", "The approximate number of packets that the new ones send."),
             Key(
                 "memory_bytes",
@@ -139,7 +139,7 @@ pub(super) const ALL: &[Output] = &[
         parts: &[
             Key("shard", "The shard, as `1/2`."),
             Key("runs", "Different runs that the study wants, or with `--readings` both studies."),
-            Key("kept", "Of these, those that are kept by now."),
+            Key("kept", "The kept runs among these."),
             Key("left", "Those that are left to other shards."),
         ],
     },
@@ -273,7 +273,7 @@ pub(super) const ALL: &[Output] = &[
         from: &["knee predict --flows --json"],
         about: "",
         parts: &[
-            Key("flows[]", "One for each sender of TCP data in the capture, those with the most data first."),
+            Key("flows[]", "One for each sender of TCP data in the capture, the ones with the most data first."),
             Key("flows[].flow", "Sender and receiver: `ADDRESS:PORT-ADDRESS:PORT`."),
             Key("flows[].bytes", "Payload that it sent."),
             Key("flows[].packets", "Data packets, in the segments of the first transmission."),

@@ -262,7 +262,7 @@ pub fn keys(object: &str, shape: Shape) -> Vec<Written> {
     }
 }
 
-/// A key, and those of its value.
+/// A key, and its value's keys.
 fn of_key(path: String, about: &'static str, shape: Shape) -> Vec<Written> {
     let (mut path, mut shape) = (path, shape);
     while let Shape::List(inner) = shape {
@@ -290,7 +290,7 @@ fn list_free(key: &str) -> &str {
     key.trim_end_matches("[]")
 }
 
-/// Whether a name is that of a pattern, in which `<…>` stands for one character or more: `queue_packets[<link>]`.
+/// Whether a name matches a pattern, in which `<…>` stands for one character or more: `queue_packets[<link>]`.
 fn same(pattern: &str, name: &str) -> bool {
     let Some((before, rest)) = pattern.split_once('<') else { return pattern == name };
     let Some(rest) = rest.split_once('>').map(|(_, rest)| rest) else { return false };

@@ -108,8 +108,9 @@ pub fn tally<'a>(judgements: impl Iterator<Item = &'a Judgement>) -> String {
     let count = |verdict| verdicts.iter().filter(|one| **one == verdict).count();
     let (holds, fails) = (count(Verdict::Holds), count(Verdict::Fails));
     format!(
-        "{} claims: {holds} hold, {fails} fail, {} untestable",
+        "{} {}: {holds} hold, {fails} fail, {} untestable",
         verdicts.len(),
+        if verdicts.len() == 1 { "claim" } else { "claims" },
         count(Verdict::Untestable)
     )
 }

@@ -37,7 +37,7 @@ crate::choice! {
 crate::settings! {
     /// A dumbbell.
     pub struct Params {
-        /// Rate of the bottleneck; `auto` is the mean of its trace.
+        /// Rate of the bottleneck; `auto` is the mean rate of the trace in `[capacity]`.
         rate: Nominal = Or::is(Rate::from_mbit(10)), rate_range();
         /// Base round-trip time, without queueing and transmission; a group may have its own.
         rtt: Span = Span::from_millis(60), Span::from_micros(1)..=Span::from_secs(1000);
