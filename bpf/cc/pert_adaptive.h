@@ -173,7 +173,7 @@ INLINE struct window *pert_adaptive_window(struct pert_adaptive *it)
 	return &it->window;
 }
 
-/* The average takes in a sample of so many packets' weight, and what follows from it is computed. */
+/* The average takes in a sample of this many packets' weight, and what follows from it is computed. */
 INLINE void learn(struct pert_adaptive *it, const struct pert_adaptive_parameters *set, u64 rtt, fixed packets)
 {
 	u64 q, certain;

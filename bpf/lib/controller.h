@@ -8,7 +8,7 @@
  *   set_state    the stack repairs, or has repaired
  *
  * The kernel has whole packets: its window is the controller's, rounded down. Where the stack changed the window by itself (during a repair,
- * after an idle time, to undo a reduction), the controller goes on from there.
+ * after an idle time, to undo a reduction), the controller resumes there.
  *
  * Departures from the laboratory's hosts: while the stack repairs, its proportional rate reduction sets the window; the
  * window where a loss is found counts as the packets that were using the path; a congestion mark is a loss.

@@ -2,7 +2,7 @@
 /*
  * The sender's window in the six DSCP bits of a packet: a logarithmic code with four steps an octave.
  *
- * Code 0 is no hint; code c >= 1 is a window of 2^((c - 1) / 4) packets, so 1 is one packet and 63 is 46341.
+ * Code 0 is not a hint; code c >= 1 is a window of 2^((c - 1) / 4) packets, so 1 is one packet and 63 is 46341.
  */
 #ifndef KNEE_HINT_H
 #define KNEE_HINT_H

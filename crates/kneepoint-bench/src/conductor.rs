@@ -30,7 +30,7 @@ pub struct Conducted<O> {
     pub records: Records,
     /// How many different runs were wanted.
     pub planned: usize,
-    /// Whether some were not begun for want of time.
+    /// Whether some were not begun for lack of time.
     pub spent: bool,
 }
 

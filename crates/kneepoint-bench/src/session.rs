@@ -79,7 +79,7 @@ pub trait Caller: Send + Sync {
     fn warn(&self, warning: &str);
     /// Takes the outcome as text, where they want text.
     fn print(&self, text: &str) -> Result<(), Failure>;
-    /// Gives what `-` reads, at most so many bytes.
+    /// Gives what `-` reads, at most this many bytes.
     fn read(&self, most: u64) -> io::Result<Vec<u8>>;
     /// Sets the flag from now on when the user asks to stop, and prints `message` then.
     fn listen(&self, stop: &Arc<AtomicBool>, message: &'static str) -> Result<(), Failure>;

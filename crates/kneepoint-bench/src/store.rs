@@ -6,7 +6,7 @@
 //! | has its checksum, name and seed | read |
 //! | has not | set aside as `NAME.json.bad`, named, and made again |
 //! | is of another version | made again; one line reports all of them |
-//! | is no file, or is larger than [`LARGEST`] | refused: only its owner knows its purpose |
+//! | is not a file, or is larger than [`LARGEST`] | refused: only its owner knows its purpose |
 
 mod sealed;
 

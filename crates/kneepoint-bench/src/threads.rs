@@ -9,7 +9,7 @@ use std::thread::{self, Builder};
 use crate::machine;
 use crate::session::Session;
 
-/// Does this on so many threads at most, the calling one among them.
+/// Does this on this many threads at most, the calling one among them.
 pub fn crew(session: &Session, most: usize, work: impl Fn() + Sync) {
     thread::scope(|scope| {
         for there in 1..most {

@@ -57,7 +57,7 @@ pub struct SweepOptions {
     /// same paths everywhere.
     #[arg(long, value_name = "CLUSTER")]
     on: Option<Cluster>,
-    /// Begin no run after so much time; the report is about those that ended [default: none, or 5min with --precision]
+    /// Begin no run after this much time; the report is about those that ended [default: none, or 5min with --precision]
     #[arg(long, value_name = "TIME")]
     budget: Option<Span>,
     /// Say how many runs there would be, who would make them, how many are kept, how long the others would take, and how much memory; run and write nothing

@@ -245,7 +245,7 @@ mod tests {
         assert!(rows[1].get_double(1).is_err(), "a null");
     }
 
-    /// A disk with room for so many bytes, then an error.
+    /// A disk with room for this many bytes, then an error.
     struct Disk(usize, io::ErrorKind);
 
     impl Write for Disk {

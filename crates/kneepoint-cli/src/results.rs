@@ -68,7 +68,7 @@ pub fn directory(place: &Path) -> Result<PathBuf, Failure> {
         return Ok(parent.unwrap_or(Path::new(".")).to_path_buf());
     }
     let message = match place.exists() {
-        true => format!("`{}` is no directory", place.display()),
+        true => format!("`{}` is not a directory", place.display()),
         false => format!("there is no directory `{}`", place.display()),
     };
     Err(Failure::run(
@@ -128,7 +128,7 @@ fn series(folder: &Path, stem: &str) -> Result<Option<Table>, String> {
     let damaged = |path: &Path, why: String| format!("`{}` cannot be read: {why}", path.display());
     if text.is_file() {
         let bytes =
-            files::read_bytes(&text, LARGEST).map_err(|_| damaged(&text, "it is no file of text".into()))?;
+            files::read_bytes(&text, LARGEST).map_err(|_| damaged(&text, "it is not a file of text".into()))?;
         let table = csv::read(&String::from_utf8_lossy(&bytes)).and_then(over_time);
         return table.map(Some).map_err(|why| damaged(&text, why));
     }

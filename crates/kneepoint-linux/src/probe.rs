@@ -36,7 +36,7 @@ pub const PACKET: Bytes = Bytes(tun::MTU as u64);
 const PRIORITY: i32 = 40;
 /// Before the first packet, for hosts to come up.
 const SETTLE: Duration = Duration::from_millis(200);
-/// The receiver has everything when nothing came for so long after the delay.
+/// The receiver has everything when nothing came for this long after the delay.
 const SILENCE: Duration = Duration::from_millis(500);
 /// Socket buffers, for trains.
 const BUFFER: libc::c_int = 8 << 20;

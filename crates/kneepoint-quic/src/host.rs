@@ -153,7 +153,7 @@ impl Host {
         initial_window.clamp(LEAST, MOST)
     }
 
-    /// A packet of so many bytes was sent.
+    /// A packet of this many bytes was sent.
     pub fn on_sent(&mut self, now: Time, bytes: u64) {
         self.pass(now);
         if let Some(last) = self.last_sent.filter(|_| self.in_flight == 0) {

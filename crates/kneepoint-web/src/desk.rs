@@ -39,7 +39,7 @@ impl Desk {
         self.running.is_some()
     }
 
-    /// Runs on until so many seconds of simulated time; the time reached, or infinity at the end of the run.
+    /// Runs on until this many seconds of simulated time; the time reached, or infinity at the end of the run.
     pub fn step(&mut self, until_s: f64) -> f64 {
         let reached = self.running.as_mut().map(|running| running.advance(until_s));
         reached.filter(|(_, ended)| !ended).map_or(f64::INFINITY, |(now, _)| now)

@@ -21,7 +21,7 @@ fn desk<T>(act: impl FnOnce(&mut Desk) -> T) -> T {
     DESK.with_borrow_mut(act)
 }
 
-/// Makes room for a question of so many bytes, and says where.
+/// Makes room for a question of this many bytes, and says where.
 #[unsafe(no_mangle)]
 pub extern "C" fn knee_room(bytes: usize) -> *mut u8 {
     desk(|desk| {

@@ -62,7 +62,7 @@ impl Running {
         })))
     }
 
-    /// Runs on until so many seconds of simulated time, or to the end; the time reached, and whether that is the end.
+    /// Runs on until this many seconds of simulated time, or to the end; the time reached, and whether that is the end.
     pub fn advance(&mut self, until_s: f64) -> (f64, bool) {
         self.0.with_dependent_mut(|packets, going| {
             let Some(simulation) = going else { return (0.0, true) };

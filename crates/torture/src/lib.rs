@@ -6,7 +6,7 @@
 //! corpus/NAME/         inputs that a reader has to survive: kept seeds, and all that once broke it
 //! dictionaries/        words from which the fuzzer makes more
 //!   │ tests/corpus.rs        feeds every one of them to its reader: a part of `make test`
-//!   └ src/main.rs            libFuzzer goes on from there: `make torture`
+//!   └ src/main.rs            libFuzzer resumes there: `make torture`
 //! ```
 //!
 //! Not here, because their origin is trusted: records below `validation/`, files of `/proc`, and the output of programs

@@ -59,7 +59,7 @@ impl Controller for Abc {
         let accelerated = f64::from(ack.acked.saturating_sub(ack.marked));
         let window = self.window + accelerated * (1.0 + 1.0 / self.window);
         self.window = window.min(most).max(self.window);
-        // An echoed mark is a brake, which is no reason for Wn not to grow.
+        // An echoed mark is a brake, which is not a reason for Wn not to grow.
         let before = self.other.packets;
         self.other.grow_by(f64::from(ack.acked), ack, 1.0);
         self.other.packets = self.other.packets.min(most).max(before);

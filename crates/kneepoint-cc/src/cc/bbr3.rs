@@ -142,7 +142,7 @@ impl State {
         self.target_with(gain, 0.0)
     }
 
-    /// The same and so many packets more.
+    /// The same and this many packets more.
     fn target_with(&self, gain: f64, more: f64) -> f64 {
         let unknown = self.model.rtt == Span::MAX || self.rate == 0.0;
         let product =

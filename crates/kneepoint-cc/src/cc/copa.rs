@@ -59,7 +59,7 @@ const NEARLY_EMPTY: f64 = 0.1;
 /// Smoothed round-trip times without an empty queue that mean company, and over which the swing is measured.
 const PATIENCE: f64 = 5.0;
 const SWING: f64 = 4.0;
-/// The velocity doubles after so many windows in one direction.
+/// The velocity doubles after this many windows in one direction.
 const STEADY: u32 = 3;
 
 /// A Copa controller.

@@ -31,7 +31,7 @@ use crate::units::{Span, Time};
 crate::settings! {
     /// TCP-LP's parameters.
     pub struct Params {
-        /// δ: the part of the range of delays that is no sign of a queue.
+        /// δ: the part of the range of delays that is not a sign of a queue.
         threshold: f64 = 0.15, 0.0..=1.0;
         /// γ: the weight of a sample in the smoothed delay.
         weight: f64 = 0.125, 0.001..=1.0;

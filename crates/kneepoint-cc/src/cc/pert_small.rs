@@ -15,7 +15,7 @@
 //!
 //! * The smallest sample of a round trip is that of RFC 9406 §4.2, whose rounds end when a packet is acknowledged that was sent after
 //!   they began: if two packets arrive in it, the acknowledgement of the second waited for nothing.
-//! * The memory of the average is so many round trips at any window.
+//! * The memory of the average is this many round trips at any window.
 //! * The window stays at two packets or more, so that the receiver does not wait for its timer.
 //! * * The acknowledgement that triggers a response also grows the reduced window.
 //! * The delay is that from sender to receiver (`signal`), so that acknowledgements that queue on the way back are no queue of this direction.
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
     use crate::units::Span;
 
-    /// The window after so many round trips of two acknowledged packets, whose delay has 70 ms of the receiver's timer in every second sample.
+    /// The window after this many round trips of two acknowledged packets, whose delay has 70 ms of the receiver's timer in every second sample.
     fn after<V: Variant>(trips: u32) -> f64 {
         let mut trace = Trace::new(PertAdaptive::<V>::new(Default::default(), Start::avoiding(2.0)));
         for _ in 0..trips {

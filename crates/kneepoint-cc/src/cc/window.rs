@@ -270,7 +270,7 @@ mod tests {
         assert_eq!(dropped, 2.0);
     }
 
-    /// A window of 15 packets after so many acknowledgements and a loss.
+    /// A window of 15 packets after this many acknowledgements and a loss.
     fn after_a_loss<C: Controller>(version: Version, acknowledged: u32) -> f64 {
         let start = Start { version, ..Start::avoiding(15.0) };
         let mut trace = Trace::new(C::new(C::Params::default(), start));

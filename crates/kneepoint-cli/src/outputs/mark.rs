@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::tree::Paths;
 use crate::failure::Failure;
 
-/// More is no list of names.
+/// More is not a list of names.
 const LARGEST: u64 = 1 << 28;
 const ABOUT: &str = "knee replaces these files when it writes here again, and leaves all others alone";
 
@@ -102,7 +102,7 @@ impl Mark {
     }
 }
 
-/// The files that a mark has; nothing if it is no mark.
+/// The files that a mark has; nothing if it is not a mark.
 fn read(file: &File, opened: &Metadata) -> Option<Paths> {
     if !opened.is_file() || opened.len() > LARGEST {
         return None;

@@ -132,7 +132,7 @@ fn moved(from: &OwnedFd, to: &OwnedFd) -> io::Result<()> {
     Ok(())
 }
 
-/// A directory that is no symbolic link, so that what is done in it is done there.
+/// A directory that is not a symbolic link, so that what is done in it is done there.
 fn open(at: impl AsFd, name: impl Arg) -> io::Result<OwnedFd> {
     let how = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::RDONLY;
     Ok(openat(at, name, how, Mode::empty())?)
@@ -197,7 +197,7 @@ mod tests {
         assert_eq!(taken(here.path(), &paths(&["series/b.csv"]), &none), Some(PathBuf::from("series")));
         assert_eq!(taken(here.path(), &paths(&["new/b.csv"]), &none), None);
         assert_eq!(taken(here.path(), &paths(&["report.md"]), &none), Some(PathBuf::from("report.md")));
-        assert!(remove(here.path(), &ours).is_err(), "series is no directory");
+        assert!(remove(here.path(), &ours).is_err(), "series is not a directory");
         let from = made(&["series/b.csv"]);
         assert!(move_into(from.path(), here.path()).is_err());
         assert_eq!(files(there.path()).unwrap(), paths(&["a.csv"]));

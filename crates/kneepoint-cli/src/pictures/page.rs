@@ -146,7 +146,7 @@ impl Page {
         }
     }
 
-    /// Sets what areas are filled with; none if it is no plain colour.
+    /// Sets what areas are filled with; none if it is not a plain colour.
     fn fill(&mut self, fill: &Fill, opacity: f32) -> Option<FillRule> {
         let [red, green, blue] = plain(fill.paint())?;
         self.alpha(opacity * fill.opacity().get());

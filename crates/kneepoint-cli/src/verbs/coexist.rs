@@ -212,7 +212,7 @@ fn conduct(session: &Session, study: &mut Coexist, arguments: &Arguments) -> Res
     notes.extend(study.told(&conducted.outcome));
     let manifest = manifest::of(session, study.scenarios.clone(), study.seeds().to_vec(), notes);
     let unfinished = (left > 0 && !conducted.spent)
-        .then(|| format!("stopped: {left} runs were not finished; the same command goes on from there"));
+        .then(|| format!("stopped: {left} runs were not finished; the same command resumes them"));
     let answer = Answer { unfinished, ..report(&conducted.outcome, &manifest) };
     Ok(Conclusion { answer, manifest, effort })
 }

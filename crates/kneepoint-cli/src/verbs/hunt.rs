@@ -126,7 +126,7 @@ fn hunt(session: &Session, arguments: &Arguments) -> Result<Hunt, Failure> {
         report::resume(&mut hunt, &text).map_err(|why| {
             Failure::usage(
                 format!("cannot go on from `{}`: {why}", path.display()),
-                "give the same arguments, or begin anew without --resume",
+                "give the same arguments, or start over without --resume",
             )
         })?;
     }
@@ -157,7 +157,7 @@ fn conduct(
     bar.close();
     let unfinished = (hunt.progress.evaluations < last).then(|| {
         format!(
-            "stopped after {} of {last} networks; --resume with hunt.json goes on from there",
+            "stopped after {} of {last} networks; --resume with hunt.json resumes there",
             hunt.progress.evaluations
         )
     });

@@ -211,7 +211,7 @@ fn combined(session: &Session, arguments: &Arguments) -> Result<Judged, Failure>
     conduct(session, study, &(&arguments.sweep).into())
 }
 
-/// The experiments with so many seeds, or else their own.
+/// The experiments with this many seeds, or else their own.
 fn seeded(volumes: Vec<Volume>, seeds: Option<u32>) -> Vec<Experiment> {
     let one = |Volume { mut experiment, .. }: Volume| {
         // A computation takes no seed.
@@ -240,7 +240,7 @@ fn conduct(session: &Session, mut study: Reproduce, sweep: &Sweep) -> Result<Jud
         let why = if conducted.spent { "the budget was spent" } else { "stopped" };
         return Err(Failure::Interrupted(format!(
             "{why}: {left} runs were not finished; {} are kept\n\
-             the same command goes on from there, and then judges the claims",
+             the same command resumes them, and then judges the claims",
             reproduction::effort(&effort)
         )));
     }

@@ -88,7 +88,7 @@ fn every_block_of_commands_is_run_or_says_why_not() {
         for block in blocks(&page) {
             let known = REASONS.iter().any(|(reason, _)| *reason == block.reason);
             if !block.reason.is_empty() && !known {
-                faults.push(format!("{name}: `{}` is no reason; those are {REASONS:?}", block.reason));
+                faults.push(format!("{name}: `{}` is not a reason; those are {REASONS:?}", block.reason));
             }
         }
         // A block without a language is for output, equations and files.

@@ -95,7 +95,7 @@ fn a_figure_that_cannot_be_drawn_is_refused_before_anything_is_run() {
         (&["--metric", "utilisation"], &["did you mean `utilization`"]),
         (&["--facet", "cc,rtt,buffer"], &["2 axes at most"]),
         (&["--metric", ","], &["--metric: `,` names nothing"]),
-        (&["--metric", "1/0"], &["`1/0` is no metric", "write a metric as in `utilization`"]),
+        (&["--metric", "1/0"], &["`1/0` is not a metric", "write a metric as in `utilization`"]),
         (&["--metric", "goodput_bps[group=lon]"], &["there is no group `lon`", "did you mean `long`"]),
         (&["--metric", "utilization[group=long]"], &["no group has `utilization`", "of the whole run"]),
     ] {

@@ -138,7 +138,7 @@ fn a_bad_capture_is_told_as_one() {
     assert_eq!(names(here.path()).len(), 5, "nothing is written");
 }
 
-/// A pcap file of a story, with at most so many bytes of each packet.
+/// A pcap file of a story, with at most this many bytes of each packet.
 fn captured(story: &Story, snapshot: usize) -> Vec<u8> {
     let mut frames = frames(story, |shot, id| vec![ethernet(0x0800, &over_ipv4(shot, id))]);
     frames.iter_mut().for_each(|(_, bytes, _)| bytes.truncate(snapshot));

@@ -108,7 +108,7 @@ pub fn load_at(
     probe::require()?;
     let _lock = pins::lock()?;
     if pinned(name) && !replace {
-        let remedy = format!("--replace loads it anew, `knee kernel unload {name}` removes it");
+        let remedy = format!("--replace loads it again, `knee kernel unload {name}` removes it");
         return Err(Error::new(format!("`{name}` is loaded already"), remedy));
     }
     if registered(name) && !pinned(name) && ours(name).is_none() {
@@ -144,7 +144,7 @@ fn register(name: &str, object: &mut Object, links: bool) -> Result<(), Error> {
     let folder = pins::folder(name);
     let map = object.maps_mut().find(|map| map.map_type() == MapType::StructOps);
     let mut map =
-        map.ok_or_else(|| Error::new(format!("`{name}` is no congestion control"), "build knee again"))?;
+        map.ok_or_else(|| Error::new(format!("`{name}` is not a congestion control"), "build knee again"))?;
     if !links {
         // Before it is registered, so that a process that ends in between leaves a name for its removal.
         map.pin(folder.join(CONTROL)).during("pin a congestion control")?;

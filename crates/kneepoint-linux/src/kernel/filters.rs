@@ -182,7 +182,7 @@ impl<'d> Here<'d> {
         let _lock = pins::lock()?;
         if self.attached() && !replace {
             let message = format!("`{}` has `{}` already", self.device.name, self.filter.name);
-            let remedy = format!("--replace loads it anew, `{}` removes it", self.undo());
+            let remedy = format!("--replace loads it again, `{}` removes it", self.undo());
             return Err(Error::new(message, remedy));
         }
         let mut object = objects::load(self.filter.name, object)?;

@@ -188,7 +188,7 @@ pub fn apply(
     Ok(values)
 }
 
-/// Sets a variable that is no parameter.
+/// Sets a variable that is not a parameter.
 pub fn set(object: &mut OpenObject, name: &str, bits: u64) -> Result<(), Error> {
     // SAFETY: as in `apply`.
     let opened = unsafe { object.as_libbpf_object().as_ref() };

@@ -47,7 +47,7 @@ pub struct Step {
 /// What a controller hears.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Signal {
-    /// The connection begins with a window of so many packets.
+    /// The connection begins with a window of this many packets.
     Open {
         /// Packets.
         window: f64,

@@ -60,7 +60,7 @@ const PORTS: (u16, u16) = (10_000, 10_000);
 const MOST: usize = 50_000;
 /// Below the emulator's.
 const PRIORITY: i32 = 40;
-/// The time between the beginnings of the first connections, which is no multiple of a tick.
+/// The time between the beginnings of the first connections, which is not a multiple of a tick.
 const STAGGER: Span = Span::from_micros(7_300);
 /// The longest frame.
 const LONGEST: usize = 70_000;
@@ -92,7 +92,7 @@ impl Player {
         Ok(Player { namespace, device, address, peer, restart_after_idle })
     }
 
-    /// Plays plans, so many at a time; `progress` is called for each that has ended.
+    /// Plays plans, this many at a time; `progress` is called for each that has ended.
     pub fn play(
         &self,
         plans: Vec<Plan>,

@@ -78,6 +78,6 @@ pub enum Impairment {
     LostAck(u32),
     /// It arrives so much later than others.
     LateAck(u32, Span),
-    /// From a time on, the peer has room for so many bytes.
+    /// From a time on, the peer has room for this many bytes.
     Window(Span, u32),
 }

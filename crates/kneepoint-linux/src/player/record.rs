@@ -32,7 +32,7 @@ pub struct Record {
 /// What happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum What {
-    /// The application wrote so many bytes.
+    /// The application wrote this many bytes.
     Wrote(u32),
     /// The kernel received it.
     Inbound(Segment),

@@ -27,7 +27,7 @@ pub(super) enum Cue {
     Answer(Ack, u32),
     /// The peer has so much room.
     Resize(u32),
-    /// The connection is over if there are still only so many records.
+    /// The connection is over if there are still only this many records.
     Rest(usize),
     /// It is over.
     End,

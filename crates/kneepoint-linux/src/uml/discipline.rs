@@ -318,7 +318,7 @@ fn automatic_weight(config: &Config, facts: &Facts) -> f64 {
 }
 
 /// How far the average has sunk after a cell of idle time, in steps of its weight: the logarithm of a cell in microseconds, and
-/// the table, where a packet takes so many seconds.
+/// the table, where a packet takes this many seconds.
 fn idle_damping(log: f64, service: f64) -> (u8, Vec<u8>) {
     let each = -libm::log2(1.0 - libm::exp2(-log)) / (service * 1e6);
     let longest = 31.0 / each;

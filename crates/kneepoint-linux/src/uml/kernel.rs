@@ -178,7 +178,7 @@ mod tests {
         let hash = |patches: &[(&str, &str)]| {
             Recipe::new(patches.iter().map(|(name, text)| patch(name, text)).collect()).hash()
         };
-        assert_eq!(hash(&[("a", "one")]), hash(&[("b", "one")]), "a name is no part of it");
+        assert_eq!(hash(&[("a", "one")]), hash(&[("b", "one")]), "a name is not a part of it");
         assert_ne!(hash(&[]), hash(&[("a", "one")]));
         assert_ne!(hash(&[("a", "one"), ("b", "two")]), hash(&[("a", "two"), ("b", "one")]));
         assert_ne!(hash(&[("a", "onet"), ("b", "wo")]), hash(&[("a", "one"), ("b", "two")]));

@@ -23,7 +23,7 @@ pub(super) struct Outcome {
     /// In the order of the reports.
     pub(super) news: Vec<News>,
     pub(super) dropped: Vec<Dropped>,
-    /// Packets that were not seen, for want of room.
+    /// Packets that were not seen, for lack of room.
     pub(super) missed: u64,
 }
 

@@ -51,7 +51,7 @@ impl Ring {
         let socket = unsafe { OwnedFd::from_raw_fd(socket) };
         let version = libc::tpacket_versions::TPACKET_V3 as libc::c_int;
         set(&socket, libc::SOL_PACKET, libc::PACKET_VERSION, &version)?;
-        // `ret KEPT`: all packets, of each so many bytes.
+        // `ret KEPT`: all packets, of each this many bytes.
         let mut filter = libc::sock_filter { code: 0x06, jt: 0, jf: 0, k: KEPT };
         let program = libc::sock_fprog { len: 1, filter: &raw mut filter };
         set(&socket, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &program)?;

@@ -6,7 +6,7 @@
     keep      the driver puts each file into the store the moment it arrives
     answer    the verb reads every run back
 
-A driver that dies leaves its store; the same call goes on from there. A worker that dies loses the batch it had, which goes elsewhere.
+A driver that dies leaves its store; the same call resumes there. A worker that dies loses the batch it had, which goes elsewhere.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def sweep(
         while missing := _part(spoken, text, []):
             make(on, spoken, text, kept.fetch(missing), kept, display, jobs)
     except KeyboardInterrupt:
-        raise Interrupted("stopped; finished runs are kept, and the same call goes on from there") from None
+        raise Interrupted("stopped; finished runs are kept, and the same call resumes there") from None
     finally:
         display.close()
     result = Result(_verbs.answered(spoken, text, options.get("out") is not None, False))
@@ -237,7 +237,7 @@ class Store:
         """Keeps a file, if it is the run of that name."""
         if wrong := _native.keep(self.folder, name.removesuffix(".json"), content):
             message = f"a worker sent a file that is not the run {name}: {wrong[0]}"
-            raise RunError(message, "install one version of the package everywhere; the same call goes on from there")
+            raise RunError(message, "install one version of the package everywhere; the same call resumes there")
 
 
 class _Remote(Store):

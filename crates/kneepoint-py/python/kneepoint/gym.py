@@ -93,7 +93,7 @@ class CongestionEnv(gymnasium.Env[numpy.ndarray[Any, Any], numpy.ndarray[Any, An
         latency_slack: float = 1.25,
     ) -> None:
         if scenario is not None and text_of(scenario) is None:
-            raise UsageError(f"{scenario!r} is no scenario", "give its text, or a kneepoint.Scenario")
+            raise UsageError(f"{scenario!r} is not a scenario", "give its text, or a kneepoint.Scenario")
         for name, given, allowed in (
             ("observation", observation, OBSERVATIONS),
             ("reward", reward, REWARDS),

@@ -228,7 +228,7 @@ impl Definition {
         let Definition { class, name, .. } = self;
         let what = format!("the {} `{name}`", class.word());
         let error = match trouble {
-            // A request to stop is no failure of the algorithm.
+            // A request to stop is not a failure of the algorithm.
             Trouble::Raised(error) if !error.is_instance_of::<PyException>(py) => error,
             Trouble::Raised(cause) => {
                 let message = format!("{what} failed in {at}: {cause}");

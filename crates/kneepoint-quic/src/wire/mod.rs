@@ -39,7 +39,7 @@ pub use object::{Site, made};
 pub use serve::{Limits, Path, Summary};
 pub use tls::Hash;
 
-/// A connection on which nothing arrives for so long is over, in its handshake as later.
+/// A connection on which nothing arrives for this long is over, in its handshake as later.
 const IDLE: Duration = Duration::from_secs(30);
 
 /// The stacks that a server or a client can run on.

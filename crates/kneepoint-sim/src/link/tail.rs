@@ -29,13 +29,13 @@ impl Starts {
         Starts { places: vec![(Time::NEVER, 0); 16], first: 0 }
     }
 
-    /// The index of the packet that waits behind so many others.
+    /// The index of the packet that waits behind this many others.
     #[inline]
     fn place(&self, others: u32) -> usize {
         self.first.wrapping_add(others as usize) & (self.places.len() - 1)
     }
 
-    /// The packet that waits behind so many others.
+    /// The packet that waits behind this many others.
     #[inline]
     fn behind(&self, others: u32) -> (Time, u16) {
         self.places[self.place(others)]

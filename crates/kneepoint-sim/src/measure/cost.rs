@@ -107,7 +107,7 @@ pub fn left(valid: &Valid, watching: Watching, series: bool) -> u64 {
     numbers.saturating_add((watching.windows * (of_links + of_groups) + of_flows) as u64)
 }
 
-/// Bytes of a row of so many numbers under two labels.
+/// Bytes of a row of this many numbers under two labels.
 fn row(numbers: usize) -> usize {
     let label = size_of::<(String, String)>() + 2 * STRING;
     let number = size_of::<(String, Option<f64>)>() + STRING;

@@ -13,7 +13,7 @@
 //! delay             from sending to delivery of a datagram
 //! ```
 //!
-//! A SYN is no segment of data. A segment counts when it is sent: a retransmission that is dropped on its way is one, and so is
+//! A SYN is not a segment of data. A segment counts when it is sent: a retransmission that is dropped on its way is one, and so is
 //! one that proves unnecessary. A transfer counts as completed where its last byte arrived inside the window. Metrics that do
 //! not apply to a group, as timeouts of datagrams, are NaN.
 

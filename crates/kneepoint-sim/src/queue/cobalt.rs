@@ -67,7 +67,7 @@ impl Cobalt {
         }
     }
 
-    /// A packet of this queue was dropped for want of room.
+    /// A packet of this queue was dropped for lack of room.
     pub fn overflow(&mut self, now: Time) {
         self.shift(INCREMENT, now);
         self.phase = true;

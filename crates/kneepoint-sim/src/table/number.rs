@@ -51,7 +51,7 @@ pub fn plain(value: f64) -> String {
     if whole { fixed(value, 0) } else { significant(value, 4) }
 }
 
-/// A difference with its sign, to so many decimals: `+1.2`, and `0.0` without one.
+/// A difference with its sign, to this many decimals: `+1.2`, and `0.0` without one.
 pub fn signed(value: f64, decimals: i32) -> String {
     let text = fixed(value, decimals);
     let zero = !text.contains(|digit| ('1'..='9').contains(&digit));
@@ -158,7 +158,7 @@ fn places(value: f64, digits: i32) -> i32 {
     (digits - 1 - magnitude).min(MOST_DECIMALS)
 }
 
-/// To so many decimals: 18 754 to -1 of them is 18750.
+/// To this many decimals: 18 754 to -1 of them is 18750.
 fn fixed(value: f64, decimals: i32) -> String {
     let unit = libm::exp10(f64::from(-decimals.min(0)));
     let text = match decimals < 0 {

@@ -121,7 +121,7 @@ fn trend(runs: &[Vec<f64>]) -> f64 {
 }
 
 /// The probability of the mean of one number of each run under the hypothesis that it is zero. The variance of such a number is known from
-/// within the runs, by the sum of so many squares of each, and from between them.
+/// within the runs, by the sum of this many squares of each, and from between them.
 fn pooled(numbers: &[f64], inside: f64, each: usize) -> f64 {
     let (runs, centre) = (numbers.len() as f64, mean(numbers));
     let between: f64 = numbers.iter().map(|number| (number - centre) * (number - centre)).sum();

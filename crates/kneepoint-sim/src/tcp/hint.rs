@@ -4,7 +4,7 @@
 //! ```text
 //! exact  w
 //! tos    floor(w),  1 to 255                       8 bits
-//! dscp   2^((c - 1) / 4),  c = 1 to 63             6 bits; c = 0 is no hint
+//! dscp   2^((c - 1) / 4),  c = 1 to 63             6 bits; c = 0 is not a hint
 //!        c = 1 + 4 log2 w, rounded
 //! ```
 //!

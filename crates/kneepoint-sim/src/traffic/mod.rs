@@ -101,7 +101,7 @@ pub struct Demand {
 }
 
 impl Demand {
-    /// So many transfers in a second, of this mean size, with so many under way at most.
+    /// So many transfers in a second, of this mean size, with this many under way at most.
     pub fn new(per_second: f64, size: f64, at_most: f64) -> Demand {
         Demand { per_second, size, at_most }
     }

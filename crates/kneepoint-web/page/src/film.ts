@@ -55,7 +55,7 @@ export class Film {
     return columns.map((column) => ({ name: column.subject, group: column.group, values: this.#part(column) }));
   }
 
-  /** The curves of a quantity as they are drawn: without those that are zero, and averaged over so many intervals to both sides. */
+  /** The curves of a quantity as they are drawn: without those that are zero, and averaged over this many intervals to both sides. */
   drawn(quantity: string, reach: number): Curve[] {
     let drawn = this.#drawn.get(quantity);
     if (!drawn) {
@@ -107,7 +107,7 @@ export class Film {
   }
 }
 
-/** Means over so many intervals to both sides, with gaps left out. */
+/** Means over this many intervals to both sides, with gaps left out. */
 export function smoothed(values: Float32Array, reach: number): Float32Array {
   const means = new Float32Array(values.length);
   let [sum, count] = [0, 0];

@@ -83,7 +83,7 @@ impl Reproduce {
     }
 }
 
-/// Gives an experiment that has seeds so many further ones, but [`MOST_SEEDS`] in all; how many it got.
+/// Gives an experiment that has seeds this many further ones, but [`MOST_SEEDS`] in all; how many it got.
 fn seed_further(experiment: &mut Experiment, count: usize) -> usize {
     let had = experiment.seeds.len() + experiment.more.len();
     let Some(last) = experiment.more.last().or(experiment.seeds.last()).copied() else { return 0 };

@@ -63,7 +63,7 @@ fn standings(comparison: &Comparison, metric: &Metric) -> Vec<Standing> {
     all
 }
 
-/// The marks of a table over so many seeds in a sentence; none without marks.
+/// The marks of a table over this many seeds in a sentence; none without marks.
 pub(super) fn marks(cells: &[Shown], best: &str, seeds: usize) -> Option<String> {
     let any = |standing| cells.iter().any(|cell| cell.standing == standing);
     let few = match seeds {

@@ -117,7 +117,7 @@ impl WatchedFlow {
         Estimate::of(&values)
     }
 
-    /// A measure of a predictor: over the runs, or of a single capture with the interval of so many episodes.
+    /// A measure of a predictor: over the runs, or of a single capture with the interval of this many episodes.
     fn measured(&self, predictor: &str, judge: Judge, measure: &Measure) -> Estimate {
         let whole = self.estimate(predictor, judge, measure.of);
         let [run] = &self.runs[..] else { return whole };
@@ -241,7 +241,7 @@ pub fn document(predictions: &Predictions) -> Document {
 }
 
 /// How the numbers of a capture are to be read.
-const INTERVALS: &str = "Intervals are Wilson's for 95 % and so many episodes. By chance: the mean efficiency on the same losses, \
+const INTERVALS: &str = "Intervals are Wilson's for 95 % and this many episodes. By chance: the mean efficiency on the same losses, \
                          all of them shifted by a random time.";
 
 /// Round trips against time, with the losses at the upper edge.

@@ -167,7 +167,7 @@ impl Setting for Words {
     }
 }
 
-/// Names in a list, or one alone; `none` is no name.
+/// Names in a list, or one alone; `none` is not a name.
 #[derive(Clone, Debug, Default, PartialEq, PartialOrd)]
 pub struct Names(pub Vec<String>);
 

@@ -142,7 +142,7 @@ impl Precision {
     }
 }
 
-/// How many seeds there are to be where the widest interval is so many times what was wanted; none if these are enough.
+/// How many seeds there are to be where the widest interval is this many times what was wanted; none if these are enough.
 pub fn next(seeds: usize, ratio: f64) -> Option<usize> {
     match seeds < LEAST {
         true => Some(LEAST),
@@ -151,7 +151,7 @@ pub fn next(seeds: usize, ratio: f64) -> Option<usize> {
     }
 }
 
-/// The seeds with further ones behind the last, so many in all at least.
+/// The seeds with further ones behind the last, this many in all at least.
 pub fn reach(seeds: &mut Vec<u64>, count: usize) {
     let last = seeds.last().copied().unwrap_or_default();
     let further = count.saturating_sub(seeds.len()) as u64;

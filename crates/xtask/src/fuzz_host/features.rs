@@ -9,7 +9,7 @@ use kneepoint_linux::player::plan::{Impairment, MSS, Plan, Transmission, Write};
 pub struct Feature {
     pub name: &'static str,
     pub about: &'static str,
-    /// Adds it to a plan of so many segments.
+    /// Adds it to a plan of this many segments.
     pub add: fn(&mut Plan, u32, &mut Rng),
 }
 

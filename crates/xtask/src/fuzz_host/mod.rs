@@ -58,7 +58,7 @@ pub struct Arguments {
     /// Of a replay, only scripts whose names contain this.
     #[arg(long, value_name = "TEXT", requires = "replay")]
     only: Option<String>,
-    /// Print the first difference of so many scripts.
+    /// Print the first difference of this many scripts.
     #[arg(long, default_value_t = 0, value_name = "N")]
     show: usize,
     /// Make so many scripts that differ as small as possible, and print them.

@@ -54,7 +54,7 @@ pub fn text(case: &Case, played: &Played, kernel: &str) -> String {
 enum Cause {
     /// Something arrived or was written.
     Event,
-    /// A timer expired, late by so much at most.
+    /// A timer expired, late by this much at most.
     Timer(Span),
 }
 

@@ -78,7 +78,7 @@ fn shorter(plan: &Plan) -> impl Iterator<Item = Plan> {
     })
 }
 
-/// The same so many segments, or acknowledgements, earlier.
+/// The same this many segments, or acknowledgements, earlier.
 fn advance(impairment: &mut Impairment, by: u32) {
     use Impairment::{Late, LateAck, Loss, LostAck, Mark, Twice, Window};
     match impairment {

@@ -25,7 +25,7 @@ const GREATEST_BURST: f64 = 45.0;
 const SLOW: f64 = 1.2e6 / 8.0 / 1448.0;
 /// Rounds that each of the two slots of `extra` lasts.
 const SLOT_ROUNDS: u32 = 5;
-/// An epoch of so many packets ends.
+/// An epoch of this many packets ends.
 const LONGEST: f64 = (1 << 20) as f64;
 
 /// The time at B that is allowed for packets that arrive at once.

@@ -128,7 +128,7 @@ mod tests {
             Path { policing: Policing::default(), millis: 0, lost: 0 }
         }
 
-        /// The next round, in which so many packets are lost; whether the rate was trusted for long enough.
+        /// The next round, in which this many packets are lost; whether the rate was trusted for long enough.
         fn round(&mut self, lost: u64) -> bool {
             self.millis += 50;
             self.lost += lost;

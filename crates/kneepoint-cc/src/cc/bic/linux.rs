@@ -2,7 +2,7 @@
 //! BIC's congestion avoidance in whole packets, as `tcp_bic` of Linux 6.12 has it.
 //!
 //! ```text
-//! the window gains a packet for every n acknowledged; n is counted anew when W has changed, or after 1/32 s
+//! the window gains a packet for every n acknowledged; n is counted from zero when W has changed, or after 1/32 s
 //!   W <= low:  n = W;  elsewhere n = N / r, whole, at least 1
 //!   d = (Wmax - W) / B, whole             W < Wmax:  N = W / max_step where d > max_step, W / d, or 20 W / B where d <= 1
 //!   W >= Wmax:  N = 20 W / B              W < Wmax + B

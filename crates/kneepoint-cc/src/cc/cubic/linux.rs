@@ -2,7 +2,7 @@
 //! CUBIC's congestion avoidance in whole packets, as `tcp_cubic` of Linux 6.18 has it.
 //!
 //! ```text
-//! the window gains a packet for every n acknowledged; n is counted anew when W has changed, or after 32 ms, and by the curve
+//! the window gains a packet for every n acknowledged; n is counted from zero when W has changed, or after 32 ms, and by the curve
 //! at most once a tick:
 //!   target = Wmax + C (t + T - K)³, its last term in whole packets
 //!   n = W / (target - W), whole, or 100 W where target <= W
@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn era_linux_follows_a_reno_of_eight_fifteenths_of_a_packet_a_round_trip() {
-        // A curve that is flat for minutes, and a pace counted anew at every acknowledgement.
+        // A curve that is flat for minutes, and a pace counted from zero at every acknowledgement.
         let params = Params { era: Era::Linux, scale: 1e-9, ..Params::default() };
         let mut trace = avoiding(20.0, params);
         trace.loss();

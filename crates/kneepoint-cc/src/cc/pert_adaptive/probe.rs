@@ -84,7 +84,7 @@ pub struct Probe {
     wait: Span,
     /// When it last stood still, or began to compete.
     last: Time,
-    /// The lowest queueing delay of late: the greatest of its negative.
+    /// The lowest queueing delay recently: the greatest of its negative.
     lowest: Greatest,
     /// When it began to stand still, and the delay since.
     standing: Option<(Time, f64)>,

@@ -88,7 +88,7 @@ impl Queueing {
         }
     }
 
-    /// Takes in the sample of an acknowledgement at a window of so many packets; false where it has none.
+    /// Takes in the sample of an acknowledgement at a window of this many packets; false where it has none.
     #[inline]
     pub fn hear(&mut self, ack: &Ack, window: f64) -> bool {
         self.acknowledged |= ack.acked > 0;
@@ -241,7 +241,7 @@ mod tests {
         }
     }
 
-    /// A sample of so many milliseconds, in this second.
+    /// A sample of this many milliseconds, in this second.
     fn hear(queueing: &mut Queueing, millis: u64, second: u64, window: f64) {
         assert!(
             queueing.hear(&ack(Span::from_secs(second).after_start(), Span::from_millis(millis)), window)

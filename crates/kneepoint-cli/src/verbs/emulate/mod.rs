@@ -76,7 +76,7 @@ pub struct Arguments {
     /// else your user, without capabilities]
     #[arg(long, value_name = "USER", value_parser = rights, conflicts_with_all = ["bridge", "probe"])]
     user: Option<Rights>,
-    /// End after so long [default: with the program]
+    /// End after this long [default: with the program]
     #[arg(long, value_name = "TIME")]
     duration: Option<Span>,
     /// The seed of losses, jitter and queues

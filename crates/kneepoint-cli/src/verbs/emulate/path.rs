@@ -86,7 +86,7 @@ impl Emulated {
 }
 
 impl EmulatedPath {
-    /// The path, run for at most `duration` and sampled so often.
+    /// The path, run for at most `duration` and sampled this often.
     pub fn build(
         &self,
         session: &Session,

@@ -216,7 +216,7 @@ fn carried_out(
     };
     let seen = prepared.run(valid, repetition, hosts, watch, &asked).map_err(|error| {
         let message = format!("{}: the instance failed: {error}", case.name);
-        Failure::run(message, "`knee doctor` shows the kernel; `knee doctor --build-uml` builds it anew")
+        Failure::run(message, "`knee doctor` shows the kernel; `knee doctor --build-uml` builds it again")
     })?;
     let (meter, series) = seen.watch;
     let rows = Yield { rows: meter.finish(), series: Some(series.table()), parts: None };

@@ -105,7 +105,7 @@ pub(super) fn watch(
     let (done, planned) = (conducted.records.len(), conducted.planned);
     if done < planned {
         let message = format!(
-            "stopped: {done} of {planned} runs finished and are kept; the same command goes on from there"
+            "stopped: {done} of {planned} runs finished and are kept; the same command resumes them"
         );
         return Err(Failure::Interrupted(message));
     }

@@ -49,7 +49,7 @@ impl Server {
         session.listen_saying("stopping")?;
         while !session.asked() {
             match self.listener.accept() {
-                // A browser that leaves is no failure of ours.
+                // A browser that leaves is not a failure of ours.
                 Ok((stream, _)) => drop(answer(stream, page)),
                 Err(_) => thread::sleep(PAUSE),
             }

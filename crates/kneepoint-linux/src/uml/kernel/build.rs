@@ -100,7 +100,7 @@ pub struct Build<'r> {
 }
 
 impl<'r> Build<'r> {
-    /// A build into this cache, with so many compilers at a time.
+    /// A build into this cache, with this many compilers at a time.
     pub fn new(recipe: &'r Recipe, cache: &'r Path, source: Source, jobs: usize) -> Build<'r> {
         Build { recipe, cache, source, jobs }
     }

@@ -2,7 +2,7 @@
 //! Reordering: some packets are held back behind the link, while others overtake them.
 //!
 //! RFC 4737 defines the metrics of reordering, which the receiving groups report. Held by time, as on a parallel path with a longer delay;
-//! or by distance, until so many packets have overtaken, as in a switch that spreads packets over several lanes.
+//! or by distance, until this many packets have overtaken, as in a switch that spreads packets over several lanes.
 //!
 //! ```text
 //! arrival of a held packet = min(its own + delay, that of the packet that overtakes it as the last of `packets`)

@@ -48,7 +48,7 @@ impl Times {
         }
     }
 
-    /// The opportunities of a link that carries so many bits until an instant, up to `end`, in the first millisecond at which there
+    /// The opportunities of a link that carries this many bits until an instant, up to `end`, in the first millisecond at which there
     /// are 1500 bytes more. The last is at `end`, where a trace begins again.
     pub fn of(carried: impl Fn(Time) -> f64, end: Span) -> Times {
         let mut times = Vec::new();

@@ -9,7 +9,7 @@ use crate::units::{Span, Time};
 /// The flows whose own state a series has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Followed {
-    /// The windows of so many flows of each group, spread evenly over it.
+    /// The windows of this many flows of each group, spread evenly over it.
     Windows(usize),
     /// Window, round-trip time and throughput of every flow that is known before the run.
     Every,

@@ -23,7 +23,7 @@ const PLAYED: f64 = 1e4;
 pub(super) struct Growth {
     /// Packets.
     pub(super) window: f64,
-    /// Round trips until a transfer of so many packets is sent.
+    /// Round trips until a transfer of this many packets is sent.
     pub(super) rounds: f64,
 }
 

@@ -2,7 +2,7 @@
 //! The cost of a run: memory by use, and packets. A pure function of the spec, computed before anything is built.
 //!
 //! ```text
-//! bytes of a term    count · the size of the type that the run has so many of
+//! bytes of a term    count · the size of the type that the run has this many of
 //! count              static for links and flows; [`load`] predicts packets, queues and connections
 //! growing tables     half more: one that doubles when it is full takes between one and two times its contents
 //! ```

@@ -84,7 +84,7 @@ pub struct Told {
     pub credit: f64,
     /// A repair begins.
     pub repair: bool,
-    /// It is no matter of a controller's.
+    /// It is not a matter of a controller's.
     pub silent: bool,
 }
 

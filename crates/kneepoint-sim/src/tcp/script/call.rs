@@ -76,7 +76,7 @@ const SOCKET_OPTIONS: [(&str, Result<(), &str>); 17] = [
     ("TCP_NODELAY", Ok(())),
     ("TCP_NOTSENT_LOWAT", Ok(())),
     ("TCP_CONGESTION", Ok(())),
-    ("TCP_CORK", Err("it holds back data that is no whole segment")),
+    ("TCP_CORK", Err("it holds back data that is not a whole segment")),
     ("TCP_MAXSEG", Err("segments are as large as the handshake says")),
     ("TCP_USER_TIMEOUT", Err("a simulated connection is not given up")),
     ("TCP_FASTOPEN", Err("data in a SYN is outside the subset")),

@@ -30,7 +30,7 @@
 //! ```
 //!
 //! The host sends, and the script receives: data to the host, sockets that are polled, and connections other than one are refused
-//! by name, and so is everything that is no whole segment. docs/drill.md has the subset as a table.
+//! by name, and so is everything that is not a whole segment. docs/drill.md has the subset as a table.
 //!
 //! Readings: a packet of several segments is compared segment by segment, so how segments are gathered for the device is
 //! left open. PSH, acknowledgement numbers, windows and options of the host's packets are not compared. Packets that the script

@@ -58,7 +58,7 @@ pub(super) struct Expected {
 pub(super) enum Action {
     /// The host opens the connection, or answers the packet that does.
     Open,
-    /// It answers the second packet of the handshake, which offers a window of so many bytes, and has opened.
+    /// It answers the second packet of the handshake, which offers a window of this many bytes, and has opened.
     Opened(Option<u64>),
     /// The script acknowledges.
     Arrive(Arrival),
@@ -365,7 +365,7 @@ impl Planner {
         let asked = call.number(count).filter(|asked| (0..i64::from(MOST_BYTES)).contains(asked));
         let Some(bytes) = asked.map(|asked| asked as u32).filter(|bytes| self.written + bytes < MOST_BYTES)
         else {
-            let message = "the size of this write is no number, or there is too much to send".to_string();
+            let message = "the size of this write is not a number, or there is too much to send".to_string();
             return fault(
                 message,
                 format!("write numbers of bytes, less than {MOST_BYTES} of them together"),

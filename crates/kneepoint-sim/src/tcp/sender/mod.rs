@@ -115,7 +115,7 @@ pub struct Sender {
     guard: u32,
     /// The segment at whose retransmission the timer expired last.
     expired: Option<u32>,
-    /// Packets in the network while a scoreboard guides recovery, counted anew at each acknowledgement.
+    /// Packets in the network while a scoreboard guides recovery, counted from zero at each acknowledgement.
     pipe: u32,
     /// The next segment to send is `una`, regardless of the window.
     resend: bool,

@@ -147,7 +147,7 @@ pub(super) fn quantity_text(wanted: &str) -> Result<String, Misfit> {
         || headlines().chain(Subject::Run.metrics()).find(is_called).map(|metric| metric.key.clone());
     match Expression::parse(wanted) {
         Ok(expression) if expression.references().is_empty() => Err(Misfit {
-            message: format!("`{wanted}` is no metric, and there is none in it"),
+            message: format!("`{wanted}` is not a metric, and there is none in it"),
             help: AS_IN.into(),
         }),
         Ok(expression) => match expression.references().into_iter().find(|reference| !known(reference)) {
@@ -227,7 +227,7 @@ mod tests {
             assert_eq!(told(&wish(&[known])), Ok(()), "{known}");
         }
         for (wrong, named) in [
-            ("1/0", "`1/0` is no metric"),
+            ("1/0", "`1/0` is not a metric"),
             ("7", "write a metric as in `utilization`"),
             ("share[group=nois]", "there is no group `nois`: did you mean `noise`?"),
             ("utilization[link=x]", "there is no link `x`: expected `r1-r2`"),

@@ -226,7 +226,7 @@ fn most(free: &[&Factor], worth: impl Fn(&Factor) -> usize) -> Option<usize> {
 /// Neighbours this near, as a part of a linear axis, are hard to distinguish.
 const NEAR: f64 = 0.05;
 
-/// A logarithmic axis has room for numbers that are so many times one another.
+/// A logarithmic axis has room for numbers that are this many times one another.
 const FAR: f64 = 100.0;
 
 /// Whether numbers stand too near to one another on a linear axis, or at its beginning, and not on a logarithmic one.

@@ -16,7 +16,7 @@ use crate::measure::Subject;
 use crate::scenario::{FigureSpec, Names, Words};
 use crate::table::Frame;
 
-/// Metrics that are drawn where none is wanted, as far as they vary; so many at most.
+/// Metrics that are drawn where none is wanted, as far as they vary; this many at most.
 const TELLING: [&str; 6] =
     ["utilization", "queueing_delay_mean_ms", "drop_ratio", "jain_index", "mark_ratio", "flow_goodput_bps"];
 const MOST_METRICS: usize = 4;

@@ -57,7 +57,7 @@ fn name(comparison: &Comparison, rank: usize) -> String {
     }
 }
 
-/// The sum over so many columns of a quantity since the start of the run, by the time.
+/// The sum over this many columns of a quantity since the start of the run, by the time.
 fn running_sum(scheme: &SchemeResult, quantity: &str, columns: usize) -> Vec<(f64, f64)> {
     let add = |(one, other): ((f64, f64), (f64, f64))| (one.0, one.1 + other.1);
     let all = curves(scheme, quantity).into_iter().take(columns);

@@ -23,7 +23,7 @@ pub fn render(document: &Document) -> String {
     within(document, USUAL)
 }
 
-/// The same for a terminal of so many columns: tables use them all, and prose as many as an eye can follow.
+/// The same for a terminal of this many columns: tables use them all, and prose as many as an eye can follow.
 pub fn within(document: &Document, columns: usize) -> String {
     let terminal = Terminal(columns.max(NARROWEST));
     let mut parts = vec![terminal.wrapped(&document.title, 0)];
@@ -214,7 +214,7 @@ pub fn hanging(name: &str, text: &str, width: usize) -> String {
     lines.into_iter().map(|line| line + "\n").collect()
 }
 
-/// A name in lines of at most so many characters, broken where it has a space, a comma or a slash.
+/// A name in lines of at most this many characters, broken where it has a space, a comma or a slash.
 fn folded(name: &str, longest: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for piece in name.split_inclusive([' ', ',', '/']) {

@@ -200,7 +200,7 @@ impl Profile {
         PROFILES.iter().find(|profile| profile.name == name)
     }
 
-    /// The same with so many steps at most, and no more than it has itself.
+    /// The same with this many steps at most, and no more than it has itself.
     #[must_use]
     pub fn with_steps(&self, steps: u32) -> Profile {
         Profile { steps: steps.clamp(1, self.steps), ..self.clone() }

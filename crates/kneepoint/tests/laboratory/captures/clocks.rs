@@ -7,7 +7,7 @@ use kneepoint::units::Span;
 use super::{RAW, base, numbers, only, only_in, read};
 use crate::common::shots::{Frame, Kept, PAUSE, Shot, frames, over_ipv4, pcap, pcapng, transfer};
 
-/// Frames by a clock that is set by so many ms, at this one.
+/// Frames by a clock that is set by this many ms, at this one.
 pub fn set(frames: &[Frame], number: usize, by: i64) -> Vec<Frame> {
     let moved = |(place, (at, bytes, length)): (usize, &Frame)| {
         let by = if place + 1 >= number { by * 1_000_000 } else { 0 };

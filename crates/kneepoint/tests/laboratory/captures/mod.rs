@@ -90,7 +90,7 @@ fn a_transfer_is_the_same_in_every_file_format_byte_order_and_clock() {
     }
 }
 
-/// The frames with at most so many bytes of each.
+/// The frames with at most this many bytes of each.
 fn cut(frames: &[Frame], snapshot: usize) -> Vec<Frame> {
     frames
         .iter()

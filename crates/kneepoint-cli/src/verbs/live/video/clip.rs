@@ -48,7 +48,7 @@ pub fn check(makes: bool, plays: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A film of the user's; one that is no transport stream is put into one.
+/// A film of the user's; one that is not a transport stream is put into one.
 pub fn given(file: &Path, out: &Path) -> Result<(PathBuf, Vec<u8>, Contents), Failure> {
     let bytes = files::read_bytes(file, LARGEST)?;
     if let Some(contents) = contents(&bytes).filter(|found| found.length > Span::ZERO) {

@@ -20,7 +20,7 @@ pub(super) struct Fit {
 }
 
 impl Fit {
-    /// Of a table of so many characters, where a column has room for `most`.
+    /// Of a table of this many characters, where a column has room for `most`.
     pub(super) fn of(width: usize, most: usize) -> Fit {
         let star = if width > most { "*" } else { "" };
         let is_dense = width > NARROW && width <= most;
