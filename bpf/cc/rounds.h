@@ -48,7 +48,7 @@ INLINE fixed gone(fixed x)
 	if (x > ONE)
 		return ONE;
 	for (u32 n = 1; n <= TERMS; n++) {
-		/* Of e^-x, even terms are added and odd ones taken off. */
+		/* For e^-x, even terms are added and odd ones subtracted. */
 		left = n & 1 ? left + term : left - term;
 		term = product(term, x) / n;
 	}

@@ -204,7 +204,7 @@ def native() -> str:
     """The stub of the native part: its types are written by hand, the sentences on signals come from `help`."""
     text = (PACKAGE / "_native.pyi").read_text(encoding="utf-8")
     lines = text.splitlines()
-    # From the end, so that places stay what they are.
+    # From the end, so that earlier positions stay valid.
     for place, indent, old, sentences in sorted(sentences_of(ast.parse(text).body, _native), reverse=True):
         doc = textwrap.indent('"""' + sentences + '"""', " " * indent).splitlines()
         lines[place : place + old] = doc

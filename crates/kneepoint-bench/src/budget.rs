@@ -143,7 +143,7 @@ impl Budget {
     }
 }
 
-/// Refuses a single run that would take more than is allowed by default; the remedy is an option in this spelling.
+/// Refuses a single run above the default limit; the remedy names an option in this spelling.
 pub fn admit(valid: &Valid, spelling: Spelling) -> Result<Guard, Failure> {
     let (cost, allowed) = (Cost::of(valid), Allowance::new(None, spelling));
     match allowed {

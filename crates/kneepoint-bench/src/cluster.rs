@@ -26,7 +26,7 @@ use crate::session::{Bar, Session};
 
 /// The environment variable that names the interpreter.
 const VARIABLE: &str = "KNEE_PYTHON";
-/// Between two looks at Ctrl-C.
+/// The time between two checks of Ctrl-C.
 const TICK: Duration = Duration::from_millis(100);
 
 /// The address of a cluster.

@@ -29,7 +29,7 @@ pub fn read_text(session: &Session, path: &Path) -> Result<String, Failure> {
     )
 }
 
-/// Reads text of a kind from a file, or from standard input for `-`; the remedy is for a file that is not there.
+/// Reads text of a kind from a file, or from standard input for `-`; the remedy is for a missing file.
 pub fn read_text_of(session: &Session, kind: &str, path: &Path, remedy: &str) -> Result<String, Failure> {
     let is_input = path == Path::new("-");
     let read = if is_input { session.read(LARGEST + 1) } else { content(path, LARGEST + 1) };

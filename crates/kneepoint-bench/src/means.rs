@@ -98,7 +98,7 @@ impl Means {
         Store::open(session, self.store.as_deref())
     }
 
-    /// The runs that are kept, to look into; nothing is made.
+    /// The kept runs, for reading only.
     pub fn kept(&self, session: &Session) -> Store {
         Store::at(session, self.store.as_deref())
     }
@@ -152,7 +152,7 @@ impl Sweep {
         Sweep { means: Means { fresh: false, ..self.means.clone() }, shard: None, ..self.clone() }
     }
 
-    /// These with this budget, unless they have one.
+    /// These with this budget, unless they have their own.
     #[must_use]
     pub fn within(self, budget: Option<Duration>) -> Sweep {
         Sweep { budget: self.budget.or(budget), ..self }

@@ -69,7 +69,7 @@ enum Checked {
 
 /// Why a member was not unpacked to its end.
 enum Stopped {
-    /// To unpack it takes more memory than is given, in bytes.
+    /// Unpacking it takes more memory than the limit, in bytes.
     Memory { needed: u64, given: u64 },
     /// Its bytes are wrong, or end.
     Broken(io::Error),
@@ -96,7 +96,7 @@ impl From<FrameDecoderError> for Stopped {
 struct Packed<'f> {
     rest: &'f [u8],
     whole: Vec<u8>,
-    /// More than this is not wanted.
+    /// A longer text is not needed.
     most: u64,
 }
 
@@ -297,7 +297,7 @@ fn zstd(packed: &mut Packed) -> Result<Checked, Stopped> {
 }
 
 fn no_member() -> io::Error {
-    io::Error::other("what follows the last member begins no other")
+    io::Error::other("the bytes after the last member do not begin another")
 }
 
 /// The innermost cause in words: outer errors name the decoder's types.

@@ -103,7 +103,8 @@ fn processes(word: &str) -> usize {
     lines.filter(|line| line.split(|byte| *byte == 0).any(|one| one == word.as_bytes())).count()
 }
 
-/// Kills a process that has run for some part of `most`: every moment comes up, for a golden section never repeats.
+/// Kills a process that has run for some part of `most`: every moment occurs, because multiples of the golden section
+/// never repeat.
 fn kill(child: Child, cycle: usize, most: Duration) {
     thread::sleep(most.mul_f64((cycle as f64 * 0.618_034).fract()));
     kill_now(child);
@@ -123,7 +124,7 @@ fn taken(name: &str) -> bool {
 /// Loads a controller and unloads it.
 fn load(name: &str, _: usize) {
     match run(&["kernel", "load", name]) {
-        // By somebody else, just now.
+        // By another program, just now.
         Err(said) if said.contains("is loaded already") => return,
         other => other.expect("it loads"),
     }

@@ -284,9 +284,8 @@ impl Program {
         self.child.try_wait()
     }
 
-    /// How it ended; none if it was still running and is ended by this call. It may be another user's, which this
-    /// process may not signal, but the
-    /// one that waits may.
+    /// How it ended; none if it was still running and is ended by this call. It may belong to another user, so that
+    /// only the waiting process may signal it.
     pub fn end(&mut self) -> io::Result<Option<ExitStatus>> {
         let ended = self.child.try_wait()?;
         self.hold = None;

@@ -61,7 +61,7 @@ pub fn finish_checksum(frame: &mut [u8]) {
     while sum > 0xffff {
         sum = (sum & 0xffff) + (sum >> 16);
     }
-    // Of a datagram, zero says that there is none.
+    // For a datagram, zero means none.
     let checksum = match !(sum as u16) {
         0 if parts.protocol == UDP => 0xffff,
         checksum => checksum,
@@ -98,7 +98,7 @@ pub enum Ecn {
     /// The sender does not understand marks.
     #[default]
     Not,
-    /// It does, and answers them in proportion: ECT(1).
+    /// It does, with a response in proportion: ECT(1).
     Scalable,
     /// It does: ECT(0).
     Capable,
@@ -193,7 +193,7 @@ pub fn announces(headers: &Headers) -> bool {
     headers.flow.to.is_multicast() && matches!(headers.flow.protocol, IGMP | ICMP_V6)
 }
 
-/// Puts a congestion mark into a frame whose sender understands it; whether the frame has one now.
+/// Puts a congestion mark into a frame whose sender understands it; returns whether the frame has one now.
 pub fn mark(frame: &mut [u8]) -> bool {
     let Some(class) = class(frame) else { return false };
     if class & 3 == 0 {
@@ -225,7 +225,7 @@ pub fn rate(frame: &[u8]) -> Option<Rate> {
     Some(as_rate(u32::from_be_bytes(frame.get(at..at + 4)?.try_into().ok()?)))
 }
 
-/// Lowers the rate in a frame's option to `rate`; whether it was greater.
+/// Lowers the rate in a frame's option to `rate`; returns whether it was greater.
 pub fn stamp_rate(frame: &mut [u8], rate: Rate) -> bool {
     let Some((at, transport)) = rate_field(frame) else { return false };
     let Some(Ok(bytes)) = frame.get(at..at + 4).map(<[u8; 4]>::try_from) else { return false };

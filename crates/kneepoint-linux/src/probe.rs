@@ -131,7 +131,7 @@ fn clock(which: ClockId) -> i64 {
     clock_gettime(which).map_or(0, |time| time.tv_sec() * 1_000_000_000 + time.tv_nsec())
 }
 
-/// Sends everything; whether it was scheduled in real time.
+/// Sends everything; returns whether it was scheduled in real time.
 fn send(to: SocketAddr, plan: Plan, ready: &Barrier) -> io::Result<bool> {
     let socket = UdpSocket::bind("0.0.0.0:0");
     let socket = socket.and_then(|socket| set(&socket, libc::SO_SNDBUFFORCE, BUFFER).map(|()| socket));
@@ -151,7 +151,7 @@ fn send(to: SocketAddr, plan: Plan, ready: &Barrier) -> io::Result<bool> {
     let times = plan.single.into_iter().flat_map(|(count, every)| std::iter::repeat_n(every, count));
     for (number, every) in times.enumerate() {
         put(number)?;
-        // In no rhythm: a golden section never repeats.
+        // Without a rhythm: multiples of the golden section never repeat.
         thread::sleep(every.mul_f64(0.5 + (number as f64 * 0.618_034).fract()));
     }
     for train in 0..plan.trains {

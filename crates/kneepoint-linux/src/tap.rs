@@ -335,7 +335,7 @@ impl Tap {
             self.close(way, now, watch);
         }
         let opposite = self.ways[way].opposite;
-        // Of a connection without data the other way, it belongs to its own direction.
+        // For a connection without data in the other direction, it belongs to its own direction.
         let flow = if self.ways[opposite].number.is_some() { opposite } else { way };
         let number = self.number(flow);
         let answered = &self.ways[opposite].stream;

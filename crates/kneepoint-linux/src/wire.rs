@@ -58,7 +58,7 @@ impl Wire {
         // SAFETY: the name ends with a zero, and the other call takes no pointers.
         let (index, socket) = unsafe {
             let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
-            // Of no protocol: nothing arrives before the socket is bound to its device.
+            // For no protocol, so that nothing arrives before the socket is bound to its device.
             (libc::if_nametoindex(text.as_ptr()), libc::socket(libc::AF_PACKET, kind, 0))
         };
         if socket < 0 {

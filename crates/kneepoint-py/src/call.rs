@@ -97,7 +97,7 @@ impl Call {
         Ok(Call { session, program, outcome: Mutex::new(Outcome::Coming(receiver)), raised })
     }
 
-    /// Waits at most so long; whether the call has ended.
+    /// Waits at most so long; returns whether the call has ended.
     fn wait(&self, py: Python<'_>, seconds: f64) -> bool {
         py.detach(|| {
             let mut outcome = lock(&self.outcome);

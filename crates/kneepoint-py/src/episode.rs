@@ -59,7 +59,7 @@ struct Seen {
     marked: u64,
     losses: u64,
     timeouts: u64,
-    /// Of round-trip times over time: their number, and the sums of t, r, t·r and t².
+    /// Round-trip times over time: their number, and the sums of t, r, t·r and t².
     rtts: f64,
     t: f64,
     r: f64,

@@ -139,7 +139,7 @@ impl Rows {
     /// A `pandas.DataFrame`.
     fn to_pandas<'py>(slf: &Bound<'py, Rows>) -> PyResult<Bound<'py, PyAny>> {
         let frame = slf.py().import("pandas")?.getattr("DataFrame")?;
-        // Before pandas 3 a table of pyarrow goes between.
+        // Before pandas 3, by way of a table of pyarrow.
         match frame.getattr_opt("from_arrow")? {
             Some(from_arrow) => from_arrow.call1((slf,)),
             None => Rows::to_pyarrow(slf)?.call_method0("to_pandas"),

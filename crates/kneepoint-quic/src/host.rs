@@ -41,7 +41,7 @@ struct Tally {
 }
 
 impl Tally {
-    /// Counts bytes; the packets that they completed.
+    /// Counts bytes; returns the packets that they completed.
     fn add(&mut self, bytes: u64, mtu: u64) -> u64 {
         let bytes = self.rest.saturating_add(bytes);
         let whole = bytes / mtu;

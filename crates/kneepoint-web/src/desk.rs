@@ -29,7 +29,7 @@ impl Desk {
         self.reply(checked);
     }
 
-    /// Begins a run, or answers the problems of its scenario; whether it began.
+    /// Begins a run, or answers the problems of its scenario; returns whether it began.
     pub fn start(&mut self) -> bool {
         self.running = None;
         match self.question().and_then(|question| Running::new(&question)) {

@@ -16,7 +16,7 @@ pub enum Given {
         form: &'static str,
         /// Its mean rate, as a scenario writes it.
         mean: String,
-        /// After how long it begins again.
+        /// Its period.
         period_s: f64,
     },
     /// A packet capture.

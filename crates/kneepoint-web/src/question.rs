@@ -23,9 +23,9 @@ pub struct Question {
     pub seed: Option<u64>,
     /// How many instants the columns have.
     pub instants: usize,
-    /// Of how many flows the windows are followed.
+    /// The number of flows whose windows are recorded.
     pub followed: usize,
-    /// Of how many packets the way through the bottleneck is kept.
+    /// The number of packets whose path through the bottleneck is kept.
     pub packets: usize,
 }
 

@@ -27,7 +27,7 @@ const COMPUTED: [&str; 1] = ["markov"];
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prints {
     pub engine: String,
-    /// Of the rooms that only computations use.
+    /// Fingerprint of the rooms that only computations use.
     pub computed: String,
     /// By family and name.
     pub algorithms: BTreeMap<(String, String), String>,

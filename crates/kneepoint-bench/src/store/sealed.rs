@@ -35,9 +35,9 @@ struct Head {
 /// The fault of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// It cannot be what was kept under this name.
+    /// It cannot be the run of this name.
     Damaged(String),
-    /// It is whole, and another version kept it.
+    /// It is whole, and was written by another version.
     Version,
 }
 

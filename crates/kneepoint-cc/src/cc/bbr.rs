@@ -38,8 +38,8 @@
 //! RTT of the
 //! connection at least, not T; where two intervals of
 //! 4 to 16 rounds have the same rate and lose a fifth, the path has a policer, whose rate replaces B with p = 1 for 48
-//! rounds (`lt_bw`). Left out: departures scheduled
-//! ahead, for hosts here send at the time; whether an acknowledgement was delayed, when T has aged; gains in 256ths.
+//! rounds (`lt_bw`). Left out: departures scheduled ahead, because hosts here send at the time itself; whether an
+//! acknowledgement was delayed, when T has aged; gains in 256ths.
 
 use alloc::{boxed::Box, vec::Vec};
 

@@ -78,7 +78,7 @@ crate::settings! {
         probe_wait: Span = Span::from_secs(2), Span::from_millis(1)..=Span::from_secs(3600);
         /// Rounds between such probes at most.
         probe_rounds: f64 = 63.0, 1.0..=1000000.0;
-        /// After a probe that lost too much, stop the next one where that one was.
+        /// After a probe that lost too much, stop the next one at the same level.
         precautionary: bool = true;
         /// How long the smallest round-trip time is trusted before it is searched for again.
         probe_rtt_interval: Span = Span::from_secs(5), Span::from_millis(100)..=Span::from_secs(3600);

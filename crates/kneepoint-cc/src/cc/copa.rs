@@ -17,7 +17,7 @@
 //! ```
 //!
 //! `W` window, 1/δ: packets; `v` velocity; times s; srtt as in RFC 6298. A flow alone keeps 1/δ packets waiting;
-//! so flows of one kind share the link equally, for each keeps as many.
+//! so flows of one kind share the link equally, because each keeps the same number.
 //!
 //! Readings: `v` is 1 as soon as the rate crosses the target against it, not only when a window ends (as in
 //! Facebook's mvfst): else it is spent the wrong way, and the window swings by half. A window, for `v` and δ,

@@ -109,7 +109,7 @@ pub struct Cubic {
     reno_friendly: bool,
 }
 
-/// By a product, which costs an acknowledgement less than a quotient.
+/// A product costs an acknowledgement less than a quotient.
 #[inline]
 fn seconds(span: Span) -> f64 {
     span.0 as f64 * 1e-9

@@ -200,7 +200,7 @@ mod tests {
     #[test]
     fn the_fraction_settles_where_the_paper_says() {
         // A window that is marked while it exceeds W* = 165: the paper's sawtooth, in whole round trips. A small gain,
-        // for the paper's alpha is the mean and takes no part in the sawtooth.
+        // because the paper's alpha is the mean without the sawtooth.
         let w_star = 165.0;
         let mut trace = avoiding(100.0, Params { gain: 1.0 / 512.0, initial_alpha: 0.2 });
         for _ in 0..20_000 {

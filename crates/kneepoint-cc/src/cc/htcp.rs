@@ -160,7 +160,7 @@ impl Htcp {
     #[inline]
     fn increase(&self, now: Time) -> f64 {
         let since = now.since(self.lost.unwrap_or(now));
-        // By a product, which costs an acknowledgement less than a quotient.
+        // A product costs an acknowledgement less than a quotient.
         let growth = growth(since.0 as f64 * 1e-9 - self.low_speed) * self.per_scale;
         2.0 * (1.0 - self.beta) * growth.max(1.0)
     }

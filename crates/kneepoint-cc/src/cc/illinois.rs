@@ -92,7 +92,7 @@ pub struct Illinois {
     beta: f64,
     least: Span,
     greatest: Span,
-    /// Of the round's samples, in nanoseconds.
+    /// The round's samples, in nanoseconds.
     rtt_sum: f64,
     rtt_count: u32,
     /// The round ends when this packet is acknowledged.

@@ -17,7 +17,7 @@
 //! ALLOWED_INCREASE = 1, MIN_CWND = 2.
 //!
 //! Readings: without slow start, as in the RFC's pseudocode. While losses are repaired the window does not grow, nor
-//! follows `flight` down. After a timeout the window grows as ever. Without timestamps nothing is known of one-way
+//! follows `flight` down. After a timeout the window grows as usual. Without timestamps nothing is known of one-way
 //! delays: q is zero, and LEDBAT is Reno without slow start. Clocks that drift apart are not corrected.
 
 use alloc::vec::Vec;

@@ -99,7 +99,7 @@ pub enum Marks {
     Classic,
     /// ECT(0); the mark of each packet is echoed once (RFC 8257 §3.2).
     Each,
-    /// ECT(1): queues may mark early and often, for the sender answers in proportion; echoed as [`Marks::Each`]
+    /// ECT(1): queues may mark early and often, because the sender answers in proportion; echoed as [`Marks::Each`]
     /// (RFC 9331 §4).
     Scalable,
 }
@@ -125,7 +125,7 @@ pub trait Controller: Clone + core::fmt::Debug {
     const MARKS: Marks = Marks::Classic;
     /// The explicit feedback it uses.
     const WANTED: Wanted = Wanted::Nothing;
-    /// While losses are repaired the window is its own to set: proportional rate reduction stays off.
+    /// During recovery the controller sets its own window: proportional rate reduction stays off.
     const STEERS_RECOVERY: bool = false;
     /// Published response functions: its mean window at a given loss rate.
     const STEADY_STATE: &'static [steady::ResponseFunction] = &[];

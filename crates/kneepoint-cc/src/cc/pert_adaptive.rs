@@ -165,7 +165,7 @@ impl<V: Variant> PertAdaptive<V> {
         self.early.respond(&mut self.window, 1.0 - self.rest.queueing.beta(), ack.next)
     }
 
-    /// Follows the mode, or holds the window to see whether others fill the queue; whether to hold it.
+    /// Follows the mode, or holds the window to see whether others fill the queue; returns whether to hold it.
     fn stand(&mut self, ack: &Ack) -> bool {
         let view = self.view(ack.now);
         if !self.rest.probe.as_ref().is_some_and(Probe::stands) {

@@ -77,7 +77,7 @@ impl Rules {
         }
     }
 
-    /// These where `params` have no others.
+    /// Defaults for values that `params` lack.
     fn with(self, params: &Params) -> Rules {
         let or = |given: &Or<f64, Auto>, rule| given.get().copied().unwrap_or(rule);
         Rules {

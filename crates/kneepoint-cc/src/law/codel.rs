@@ -79,7 +79,7 @@ impl CoDel {
         self.responding = false;
     }
 
-    /// Takes in the queueing delay at `now`; whether this is an instant to respond.
+    /// Takes in the queueing delay at `now`; returns whether this is an instant to respond.
     #[inline]
     pub fn due(&mut self, delay: Span, now: Time) -> bool {
         let due = self.each_due(delay, now);

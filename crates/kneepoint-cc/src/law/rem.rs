@@ -92,7 +92,7 @@ mod tests {
         let of_delay = Params { target: 0.003, gamma: 18.75, ..Params::default() };
         let (mut backlog, mut price, mut host) = (0.0, 0.0, Rem::new(of_delay));
         for tick in 0..2_000 {
-            // More than is served or less, but always as much as keeps the link busy.
+            // More or less than the service rate, but always enough to keep the link busy.
             let arriving = rng.between(0.0, 2.5 * served).max(served - backlog);
             backlog += arriving - served;
             price = f64::max(0.0, price + 0.001 * (0.1 * (backlog - 0.003 * capacity) + arriving - served));

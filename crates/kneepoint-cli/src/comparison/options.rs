@@ -31,7 +31,7 @@ pub struct ComparisonOptions {
         ignore_case = true
     )]
     pub(super) series: Vec<Format>,
-    /// Of how many flows of each group the window is sampled and drawn; the first and the last are among them
+    /// Number of flows of each group whose windows are sampled and drawn, the first and the last among them
     #[arg(long, value_name = "N", default_value_t = FOLLOWED as u32, value_parser = clap::value_parser!(u32).range(..=1000))]
     pub(super) show_flows: u32,
     #[command(flatten)]

@@ -12,7 +12,7 @@
 //!   mark old and new · remove the old files · move the new ones in · mark the new ones
 //! ```
 //!
-//! To the holder of the lock every other entry with such a name is stale: a killed process left it.
+//! For the holder of the lock, every other entry with such a name is stale: a killed process left it.
 
 use std::fs::{self, Permissions};
 use std::io;
@@ -94,7 +94,7 @@ impl Folder {
         }
     }
 
-    /// Takes a directory that is there; nothing if it is gone, or is to be hollow and is not.
+    /// Takes an existing directory; nothing if it is absent, or should be empty and is not.
     fn take(session: &Session, path: &Path, made: bool, hollow: bool) -> Result<Option<Folder>, Denied> {
         let failed = |error: io::Error| Denied::Failed(Failure::io("read", path, &error));
         let real = fs::canonicalize(path).map_err(failed)?;
@@ -263,7 +263,7 @@ fn has_only_a_mark(path: &Path) -> bool {
     path.read_dir().is_ok_and(|inside| inside.flatten().all(|entry| entry.file_name() == ours::MARK))
 }
 
-/// Gives a new directory the owner and the mode of another; whether it has them.
+/// Gives a new directory the owner and the mode of another; returns whether it has them.
 fn alike(new: &Path, model: &Path) -> io::Result<bool> {
     let wanted = fs::metadata(model)?;
     let owner = |there: &fs::Metadata| (there.uid(), there.gid());

@@ -41,7 +41,7 @@ pub struct PathOptions {
     /// Loss: a share as 1% or 0.01, several of them, or a model as gilbert-elliott:to_bad=0.001 or at:times=5s
     #[arg(long, value_name = "SHARE,…|MODEL", help_heading = PATH)]
     loss: Option<String>,
-    /// By how much more packets may be delayed, at random and without reordering, both ways
+    /// Random additional delay of packets, up to this much and without reordering, both ways
     #[arg(long, value_name = "TIME", help_heading = PATH)]
     jitter: Option<String>,
     /// Rate of the way back, which acknowledgements take

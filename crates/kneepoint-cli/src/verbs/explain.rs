@@ -140,7 +140,7 @@ fn table(fields: &[Field], columns: Option<usize>) -> String {
     let row = |[n, d, r, doc]: &[String; 4]| {
         let cells = format!("  {n:<name$}  {d:<default$}  {r:<range$}");
         match columns {
-            // Such as a list of rates by default.
+            // For example, a list of rates by default.
             Some(columns) if cells.trim_end().chars().count() > columns => {
                 terminal::hanging(&format!("  {n:<name$}  "), &format!("{d}, {r}: {doc}"), Some(columns))
             }

@@ -276,7 +276,7 @@ impl Runs {
     }
 }
 
-/// A folder for the output of programs, owned by the user that they run as. It goes when it is dropped.
+/// A folder for the output of programs, owned by the user that they run as. It is removed when dropped.
 fn scratch() -> Result<TempDir, Failure> {
     let folder = tempfile::tempdir()
         .map_err(|error| Failure::io("make a folder in", &std::env::temp_dir(), &error))?;

@@ -39,7 +39,7 @@ pub struct Arguments {
     /// Average rates over so long intervals [default: 1s, or a tenth of a shorter trace]
     #[arg(long, value_name = "TIME")]
     interval: Option<Span>,
-    /// From which length on a time without any capacity counts as a gap
+    /// Least length of a gap: a time without any capacity
     #[arg(long, value_name = "TIME", default_value = "100ms")]
     gap: Span,
     /// Convert the file to this form; Mahimahi's opportunities become mean rates of intervals

@@ -185,7 +185,7 @@ fn dry(words: Vec<String>) -> Vec<String> {
     while let Some(word) = rest.next() {
         match word.as_str() {
             "--on" | "--store" | "--shard" => _ = rest.next(),
-            // They write files of each run, which no count wants.
+            // They write files of each run, which are not counted.
             "--json" | "--dry-run" => {}
             _ => kept.push(word),
         }

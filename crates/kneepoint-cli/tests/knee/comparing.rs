@@ -226,7 +226,7 @@ fn what_is_read_back_makes_the_same_files_to_the_last_byte() {
             && !compare("five", &["--store", "new"]).contains("read back")
     );
     assert_eq!(names(&here.path().join("new")).len(), 4);
-    // Another controller simulates its own runs only.
+    // A change of controller simulates only that controller's runs.
     let more = [&small("six", &[])[..], &["vegas"]].concat();
     assert!(stderr(&knee(here.path(), &more)).contains("4 of 6 runs were read back"));
     // A capture needs the packets, and they are not kept.

@@ -69,7 +69,7 @@ fn wrong_with(file: &str, text: &str) -> Option<String> {
             let cells = text.lines().flat_map(|line| line.split(','));
             cells.filter(formula).find(|cell| cell.parse::<f64>().is_err()).map(str::to_string)
         }
-        // Between fences is the scenario, as it is.
+        // The scenario is between fences, unchanged.
         "md" => {
             let parts = text.split("\n```").step_by(2);
             parts.filter_map(|part| first(&MARKDOWN, part)).next()

@@ -25,7 +25,7 @@ fn limited(here: &Path, line: &str) -> Output {
     command.current_dir(here).stdin(Stdio::null()).output().expect("a shell")
 }
 
-/// It did its work, or said why not.
+/// It did its work, or gave the reason for not doing it.
 #[track_caller]
 fn assert_orderly(output: &Output, limit: &str, says: &[&str]) {
     let said = stderr(output);

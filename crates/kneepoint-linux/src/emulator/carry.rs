@@ -17,8 +17,8 @@ use super::{Emulator, Lateness, Side};
 
 /// Frames read from a device before the network is advanced again.
 const BATCH: usize = 64;
-/// The part of each wait that is spent awake, because timers are late by some ten microseconds. It costs most of a
-/// processor where packets follow each other as closely.
+/// The part of each wait that is spent awake, because timers are late by some ten microseconds. It uses most of a
+/// processor where packets follow each other this closely.
 pub const AWAKE: Span = Span::from_micros(50);
 /// The longest wait: signals may arrive between looking for them and waiting.
 const LONGEST_WAIT: Span = Span::from_millis(100);

@@ -118,8 +118,8 @@ pub struct Emulator<O> {
 }
 
 impl<O: Observer> Emulator<O> {
-    /// The network of `valid` between two hosts. Each way is the path there and back between two nodes; the tap says which of them a packet
-    /// takes.
+    /// The network of `valid` between two hosts. Each way is the path there and back between two nodes; the tap decides
+    /// which of them a packet takes.
     pub fn new(valid: &Valid, seed: u64, ways: &[(NodeId, NodeId)], tap: Tap, watch: O) -> Emulator<O> {
         let specs = &valid.network().links;
         let entities = Links::entities(specs.len());

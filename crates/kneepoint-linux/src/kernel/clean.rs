@@ -19,7 +19,7 @@ pub fn clean() -> Result<Vec<String>, Error> {
         controllers::unload(&name)?;
         done.push(format!("congestion control {name} unloaded"));
     }
-    // Of a build with other programs.
+    // A record of a build with other programs.
     let _lock = pins::lock()?;
     for folder in pins::folders() {
         pins::remove(&folder)?;

@@ -66,7 +66,7 @@ pub fn folders() -> Vec<String> {
     names
 }
 
-/// Removes a folder with its pins; whether it existed.
+/// Removes a folder with its pins; returns whether it existed.
 pub fn remove(name: &str) -> Result<bool, Error> {
     let folder = folder(name);
     let remove = |path: &Path| if path.is_dir() { fs::remove_dir(path) } else { fs::remove_file(path) };

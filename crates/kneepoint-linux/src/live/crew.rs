@@ -38,7 +38,7 @@ static ZEROS: [u8; CHUNK] = [0; CHUNK];
 pub(crate) enum Sinks {
     /// Of connections.
     Connections(Vec<TcpListener>),
-    /// Of datagrams, which are not read: the kernel drops what has no room.
+    /// A buffer of datagrams, which are not read: the kernel drops the excess.
     Datagrams(#[expect(dead_code, reason = "they are held open")] Vec<UdpSocket>),
 }
 

@@ -141,7 +141,7 @@ pub fn difference(windows: &[f64]) -> f64 {
 pub enum Verdict {
     /// The greatest relative difference.
     Agree(f64),
-    /// They part at this step, counted from zero.
+    /// They differ from this step, counted from zero.
     Part(usize),
     /// They part at this step, and so does the laboratory's controller from itself, with draws moved by one in a million or
     /// some round-trip times by three nanoseconds.

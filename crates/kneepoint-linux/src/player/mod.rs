@@ -241,7 +241,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Handles the next cue, or waits until there is one or the kernel sends; whether a connection ended.
+    /// Handles the next cue, or waits until there is one or the kernel sends; returns whether a connection ended.
     fn act(&mut self) -> io::Result<bool> {
         let next = self.dues.peek().map_or(Time::NEVER, |due| due.at);
         let now = clock();

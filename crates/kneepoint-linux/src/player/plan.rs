@@ -27,7 +27,7 @@ pub struct Plan {
     pub window: u32,
     /// The time from a segment's departure to the arrival of its acknowledgement.
     pub rtt: Span,
-    /// It is up to this much more, at random, in order.
+    /// An additional random delay up to this much, in order.
     pub jitter: Span,
     /// The time that a full segment takes at the bottleneck; none for a path without one.
     pub spacing: Span,

@@ -279,7 +279,7 @@ fn crew(words: &[&str]) -> Option<Crew> {
     })
 }
 
-/// Sets a field to a value as it is written, in the form that the field takes; whether one did.
+/// Sets a field to a value as it is written, in the form that the field takes; returns whether one did.
 fn set(source: &mut Config, field: &str, value: &str) -> bool {
     let listed = value.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
     let list = listed.map(|rest| Raw::List(rest.split(", ").map(Raw::guess).collect()));

@@ -18,7 +18,7 @@ const DONE: &str = "done";
 /// The whole.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Outcome {
-    /// By transfer, as its kernel counts them.
+    /// By transfer, in the kernel's count.
     pub(super) retransmissions: Vec<u32>,
     /// In the order of the reports.
     pub(super) news: Vec<News>,

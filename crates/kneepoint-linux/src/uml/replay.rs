@@ -127,7 +127,7 @@ fn happenings(layout: &Layout, trips: &Trips) -> Vec<Happening> {
     for (place, trip) in trips.all.iter().enumerate() {
         all.push((trip.sent, 1, place, What::Sent));
         if let Some(at) = trip.delivered {
-            // Of a packet that takes no time, its sending comes first.
+            // For a packet without delay, its sending comes first.
             all.push((at, if at == trip.sent { 5 } else { 0 }, place, What::Delivered));
         }
         let way = &layout.ways[trip.path][usize::from(trip.from == Side::Far)];

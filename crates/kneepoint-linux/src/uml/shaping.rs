@@ -33,7 +33,7 @@ const HEADER: i32 = 14;
 const SLACK: Span = Span::from_micros(4);
 /// A rate at which transmission takes no time that matters, but the order of packets stays.
 const AT_ONCE: Rate = Rate::from_mbit(100_000);
-/// More changes of a link than this are no schedule.
+/// The limit for changes of a link.
 const MOST_CHANGES: usize = 100_000;
 
 /// A link's configuration for the kernel.

@@ -29,7 +29,7 @@ pub(super) struct Sighting {
     pub(super) size: u16,
     /// Traffic class, with the bits of congestion notification.
     pub(super) class: u8,
-    /// Of a packet that leaves its host.
+    /// A packet that leaves its host.
     pub(super) headers: Vec<u8>,
 }
 

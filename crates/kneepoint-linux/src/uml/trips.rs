@@ -8,7 +8,8 @@
 //!
 //! An instance sees packets until its queues are empty, so what has not left does not wait.
 //!
-//! A packet is known by its key. Of two with the same key on the same stretch the first is taken for the first, as lines keep order. The
+//! A packet is known by its key. Of two with the same key between the same points, the first is matched with the first,
+//! since lines keep order. The
 //! kernel's own count of drops must agree.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -30,7 +31,7 @@ pub(super) struct Trip {
     pub(super) path: usize,
     pub(super) from: Side,
     pub(super) sent: Time,
-    /// By step of its way: when, and whether it had a mark by then; as far as it came.
+    /// By step of its path as far as it got: the time, and whether it had a mark by then.
     pub(super) seen: Vec<(Time, bool)>,
     pub(super) delivered: Option<Time>,
 }
@@ -58,7 +59,7 @@ pub(super) struct Visit {
 #[derive(Debug, Default)]
 pub(super) struct Trips {
     pub(super) all: Vec<Trip>,
-    /// By followed queue, in the order of arrival.
+    /// By observed queue, in the order of arrival.
     pub(super) visits: Vec<Vec<Visit>>,
 }
 

@@ -187,7 +187,7 @@ fn parts(config: &Config, steps: &[Step]) -> Option<usize> {
     }
 }
 
-/// Fewer steps that still make them part: pieces are left out as long as that works, and then smaller ones.
+/// Fewer steps that still make them differ: pieces are removed as long as that works, and then smaller ones.
 fn shrunk(config: &Config, steps: &[Step]) -> Vec<Step> {
     let mut left = steps.to_vec();
     let (mut piece, mut tries) = (left.len() / 2, 2000);

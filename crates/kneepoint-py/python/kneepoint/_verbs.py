@@ -18,7 +18,7 @@ from ._result import Result
 from .errors import Interrupted, UsageError
 from .scenario import text_of
 
-# Between two looks at signals and progress.
+# The time between two checks of signals and progress.
 _TICK_SECONDS = 0.05
 
 
@@ -204,7 +204,7 @@ def _interrupted(call: _native.Call) -> Interrupted:
         return stopped
     except Exception as failure:
         return Interrupted(f"stopped: {failure}")
-    # It had just ended, or has the runs that were finished.
+    # It had just ended, or has the finished runs.
     return Interrupted(answer.unfinished or "stopped; every run was finished and is kept", Result(answer))
 
 

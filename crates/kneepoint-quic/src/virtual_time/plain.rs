@@ -123,7 +123,7 @@ enum Stage {
     Hello,
     /// A client awaits the server's hello, and takes the keys of the handshake.
     HandshakeKeys,
-    /// A server sends its parameters; a client awaits them and finishes. Both take the keys of data.
+    /// A server sends its parameters; a client awaits them and finishes. Both use the keys of data.
     DataKeys,
     /// A server awaits the client's last message.
     Finish,

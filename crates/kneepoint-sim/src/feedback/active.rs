@@ -12,7 +12,7 @@ pub struct Active {
     /// The present interval's number, from 1, and its end.
     number: u64,
     end: Time,
-    /// By flow, the last interval in which its data arrived.
+    /// For each flow, the last interval in which its data arrived.
     seen: Vec<u64>,
     /// Flows seen in the present interval, and in the one before.
     counted: u64,

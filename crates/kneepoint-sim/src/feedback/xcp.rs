@@ -17,8 +17,9 @@
 //! are counted in units of a full one. The sums are over the requests of an interval. The stability analysis (§4) gives alpha = 0.4 and
 //! beta = 0.226; gamma = 0.1.
 //!
-//! Readings: the paper leaves the average of round trips open; in this one, which the authors' ns-2 code has, each flow counts once, for a flow
-//! sends w/r packets a second. As in that code, positive and negative feedback end when an interval's sums are given away,
+//! Readings: the paper leaves the average of round trips open; in this one, which the authors' ns-2 code has, each flow
+//! counts once, because a flow sends w/r packets per second. As in that code, positive and negative feedback end when
+//! an interval's sums are given away,
 //! and the window of the persistent queue is half of the propagation delay, at least 2 ms. A request without a round trip, a flow's
 //! first packet, counts as input and is given no change. Where another link gave less, the rest of p_i stays for other packets.
 //! Departures: a link has no timer, so an interval ends with the first arrival after d; y is over the time that has passed. An interval
@@ -57,7 +58,7 @@ const QUEUE_INTERVAL: f64 = 0.002;
 #[derive(Clone, Copy, Debug, Default)]
 struct Pool {
     left: f64,
-    /// To a request of weight one.
+    /// Feedback to a request of weight one.
     each: f64,
 }
 

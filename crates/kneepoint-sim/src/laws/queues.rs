@@ -77,7 +77,7 @@ impl Ledger {
     fn arrive(&mut self, script: &mut Rng) {
         let (size, flow) = (script.pick(&[1040, 1040, 1040, 40, 576]), script.pick(&FLOWS));
         let flags = Flags::default().with_if(script.chance(0.5), Flags::ECT);
-        // It does not claim to understand marks in every packet, such as a retransmission.
+        // It does not set ECT in every packet, for example not in retransmissions.
         let flags = flags.with_if(flow == SCALABLE && flags.has(Flags::ECT), Flags::SCALABLE);
         let mut packet = match script.chance(0.2) {
             true => Packet::ack(flow, 0, size, flags, self.now, [(4, 7), (0, 0), (0, 0)]),

@@ -75,7 +75,7 @@ mod tests {
         assert_eq!([0, 0, 0, 0].map(|at| bucket.wait(ms(at), 1000)), [0, 0, 8, 16].map(ms));
         assert!(!bucket.take(Time(ms(24).0 - 1), 1000));
         assert!(bucket.take(ms(24), 1000));
-        // It holds no more than its depth, however long nothing came.
+        // It holds at most its depth after any pause.
         assert_eq!([99, 99, 99].map(|at| bucket.wait(ms(at), 1000)), [99, 99, 107].map(ms));
     }
 

@@ -38,9 +38,9 @@ pub struct LinkSpec {
     pub delay: Span,
     /// Other delays from instants on, in order.
     pub delay_steps: Vec<Timed<Span>>,
-    /// After how long these begin again.
+    /// Their period.
     pub delay_period: Option<Span>,
-    /// By how much more it may delay a packet, at random and without reordering.
+    /// The greatest additional random delay of a packet, without reordering.
     pub jitter: Span,
     /// Which discipline rules its queue.
     pub queue: queue::Config,

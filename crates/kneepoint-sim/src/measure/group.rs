@@ -63,7 +63,7 @@ pub(super) struct Group {
     datagrams: u64,
     datagram_bytes: u64,
     delay: Recorder,
-    /// Of its packets, where a link changes it.
+    /// The order of its packets, where a link changes it.
     pub(super) order: Option<Box<Order>>,
 }
 

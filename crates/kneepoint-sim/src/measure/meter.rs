@@ -25,9 +25,9 @@ use crate::units::{Interval, Span, Time};
 #[derive(Clone, Debug)]
 pub struct Meter {
     window: Interval,
-    /// By link; none where it is not measured. Boxed so that the table itself stays small.
+    /// For each link; none where it is not measured. Boxed so that the table itself stays small.
     links: Vec<Option<Box<Link>>>,
-    /// By flow slot: those known before the run, then those opened in it.
+    /// For each flow slot: those known before the run, then those opened in it.
     flows: Vec<Flow>,
     groups: Vec<Group>,
     /// How many slots are known before the run.
@@ -126,7 +126,7 @@ impl Meter {
             }
         }
         let (mut of_links, mut of_groups) = (Vec::new(), Vec::new());
-        // By link: its name, and the share of each group.
+        // For each link: its name, and the share of each group.
         let mut shares: Vec<(String, Vec<Share>)> = Vec::new();
         for link in self.links.iter_mut().flatten() {
             link.queue.close();
@@ -182,7 +182,7 @@ impl Meter {
         self.links.get(link.0 as usize).is_some_and(Option::is_some)
     }
 
-    /// An event at a measured link. It is out of line, so that other links do not pay for it.
+    /// An event at a measured link. It is not inlined, so that other links do not pay for it.
     #[inline(never)]
     fn at_link(&mut self, at: Time, link: LinkId, packet: &Packet, event: &Event) {
         let inside = self.window.contains(at);

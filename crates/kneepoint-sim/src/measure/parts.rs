@@ -42,7 +42,7 @@ struct Count {
     packet_nanos: u64,
 }
 
-/// The part of an instant. Most instants lie in the part of the one before.
+/// The part of an instant. Most instants are in the same part as the previous one.
 #[derive(Clone, Copy, Debug)]
 struct Cursor {
     window: Interval,
@@ -82,13 +82,13 @@ impl Cursor {
 struct Flows {
     /// The names of the groups that have some.
     names: Vec<String>,
-    /// By flow slot: its group among these.
+    /// For each flow slot: its group among these.
     group: Vec<Option<usize>>,
     /// Payload acknowledged in the part that is counted now.
     acked: Vec<u64>,
     now: usize,
     cursor: Cursor,
-    /// By part and group: goodput in bit/s, and Jain's index.
+    /// For each part and group: goodput in bit/s, and Jain's index.
     rows: Vec<Vec<(f64, f64)>>,
 }
 

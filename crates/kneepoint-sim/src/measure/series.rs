@@ -28,7 +28,7 @@ use flows::Flows;
 #[derive(Clone, Debug)]
 pub struct Series {
     interval: Span,
-    /// By link; none where it is not measured.
+    /// For each link; none where it is not measured.
     links: Vec<Option<Crossed>>,
     flows: Flows,
     /// The group of each flow slot that belongs to one, by its place among groups with listed connections.

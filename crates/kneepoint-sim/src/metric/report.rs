@@ -71,7 +71,7 @@ pub struct Reports {
 }
 
 impl Reports {
-    /// Of a source that reports nothing.
+    /// Metrics of a source that reports nothing.
     pub const NONE: Reports = Reports { source: "", metrics: &[] };
 }
 
@@ -87,7 +87,7 @@ struct Tally {
     times: Recorder,
 }
 
-/// Of a quantity without a report.
+/// A quantity without a report.
 static NOTHING: Tally = Tally { count: 0, sum: 0.0, last: f64::NAN, times: Recorder::EMPTY };
 
 impl Tallies {

@@ -233,7 +233,7 @@ crate::registry! {
     }
 }
 
-// Behind the registry, whose macro it uses.
+// After the registry, whose macro it uses.
 mod buffer;
 
 /// Questions to any discipline; the [`Buffer`] asks the rest.

@@ -123,7 +123,7 @@ mod tests {
         let strong = Params { a: 0.01, b: 0.005, ..Params::default() };
         let got = follow(strong.clone(), &[150; 4]);
         assert_eq!(got, [1.0; 4]);
-        // From certainty the first lesser error brings it down: nothing was wound up meanwhile.
+        // From probability one the first smaller error reduces it: there is no wind-up.
         assert!((follow(strong, &[150, 150, 60])[2] - 0.6).abs() < 1e-12);
         assert_eq!(follow(Params::default(), &[50; 500])[499], follow(Params::default(), &[50])[0]);
     }

@@ -41,7 +41,7 @@ pub struct Pool {
 #[derive(Clone, Debug)]
 pub struct Leg {
     options: Arc<Options>,
-    /// Of each member or, where connections are opened in the run, of each pair of nodes.
+    /// For each member or, where connections are opened in the run, for each pair of nodes.
     paths: Vec<Paths>,
     /// The slot of the first member, where slots are known before the run.
     slots: Option<u32>,

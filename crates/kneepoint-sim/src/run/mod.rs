@@ -4,8 +4,8 @@
 //! One run is single-threaded, and the same seed gives the same events on every machine. Everything that waits
 //! is an entity with at most one pending event: a link's transmission, its first arrival, its discipline's
 //! clock; the agenda of starts and stops; the sampler; the sources: sources that open connections first, then
-//! datagrams, then single connections; the timers of the two ends of each flow. They act in that order where their
-//! times are equal.
+//! datagrams, then single connections; the timers of the two ends of each flow. They take effect in that order where
+//! their times are equal.
 
 mod agents;
 pub mod cost;

@@ -146,7 +146,7 @@ fn tiny(value: f64, digits: i32) -> String {
     format!("{number} × 10{}", exponent.chars().map(raised).collect::<String>())
 }
 
-/// More decimals are zeros, or say nothing.
+/// More decimals are zeros or noise.
 const MOST_DECIMALS: i32 = 6;
 
 /// How many decimals show `digits` significant digits of `value`; fewer than none where digits before the point are too many.

@@ -72,7 +72,7 @@ pub struct Bounds {
 impl Bounds {
     /// Of differences: any number.
     pub const NONE: Bounds = Bounds { least: f64::NEG_INFINITY, most: f64::INFINITY };
-    /// Of counts, times and rates.
+    /// Thresholds for counts, times and rates.
     pub const POSITIVE: Bounds = Bounds { least: 0.0, most: f64::INFINITY };
     /// Of fractions.
     pub const FRACTION: Bounds = Bounds { least: 0.0, most: 1.0 };

@@ -142,7 +142,7 @@ fn settled(series: &[f64]) -> usize {
         rest.iter().map(|value| (value - centre) * (value - centre)).sum::<f64>()
             / (rest.len() * rest.len()) as f64
     };
-    // Of very few parts the error is small by chance: five are left at least.
+    // The error of very few parts is small by chance: at least five remain.
     let all = (0..series.len().saturating_sub(4)).map(|from| (from, error(from)));
     all.fold((0, f64::INFINITY), |best, one| if one.1 < best.1 { one } else { best }).0
 }
@@ -182,7 +182,7 @@ mod tests {
         assert!((mean - 1.0).abs() < 0.03, "{mean}");
     }
 
-    /// Of one run, where its pieces are independent after some parts.
+    /// For one run, where its pieces are independent after some parts.
     #[test]
     fn ninety_three_to_ninety_seven_of_a_hundred_intervals_of_one_run_hold_its_mean() {
         for (place, correlation) in [0.0, 0.3, 0.6].into_iter().enumerate() {

@@ -21,7 +21,7 @@
 crate::choice! {
     /// How a sender's window reaches its reduced value after a loss or a mark.
     pub enum Reduction {
-        /// At once: nothing leaves before so much less is in flight (RFC 6675 §5).
+        /// At once: nothing is sent until the flight has shrunk by this much (RFC 6675 §5).
         AtOnce = "at-once",
         /// Proportional rate reduction with its slow-start bound (RFC 6937).
         Rfc6937 = "rfc6937",

@@ -87,7 +87,7 @@ impl Rest {
 /// The room of an endpoint, in segments.
 #[derive(Clone, Debug)]
 pub struct Room {
-    /// Of a buffer that is as large as it may be.
+    /// For the largest buffer.
     most: u32,
     clamp: u32,
     threshold: u32,

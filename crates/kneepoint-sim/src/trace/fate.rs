@@ -26,7 +26,7 @@ pub enum Fate {
 /// What a link did to a packet that it forwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Alteration {
-    /// It goes on with a wrong bit, for which its receiver ignores it.
+    /// It continues with a wrong bit, so its receiver ignores it.
     Corrupted,
     /// It goes on twice.
     Duplicated,

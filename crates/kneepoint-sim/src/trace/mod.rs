@@ -189,8 +189,8 @@ impl Passage<'_> {
 pub trait Observer {
     /// `event` happened at `at`.
     fn on(&mut self, at: Time, event: &Event);
-    /// A packet arrived at `at` and passes a queue, which makes up to three events. They come one by one unless the observer
-    /// can take them in at once for less.
+    /// A packet arrived at `at` and passes a queue, which makes up to three events. They are passed one by one unless
+    /// the observer takes a batch at lower cost.
     #[inline(always)]
     fn pass(&mut self, at: Time, passage: &Passage) {
         passage.tell(at, self);

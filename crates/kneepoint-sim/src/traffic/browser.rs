@@ -130,7 +130,7 @@ impl Source for Browser {
         loading::REPORTS
     }
 
-    /// Of objects, or, where these share one connection, of pages.
+    /// Times of objects, or of pages where objects share one connection.
     fn demand(&self) -> Option<Demand> {
         let params = &self.params;
         let (objects, bytes) = match params.pages.get() {

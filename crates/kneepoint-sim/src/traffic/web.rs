@@ -28,7 +28,7 @@ crate::choice! {
 }
 
 crate::choice! {
-    /// From when a pause after a transfer counts.
+    /// The time from which a pause after a transfer counts.
     pub enum GapFrom {
         /// The last acknowledgement at the server.
         Acknowledged = "acknowledged",
@@ -44,7 +44,7 @@ crate::settings! {
         model: Model = Model::Pages;
         /// Mean time between a session's pages or of reading one (exponential), or a slot's pause (constant).
         gap: Span = Span::from_secs(15), Span::from_millis(1)..=Span::from_secs(100_000);
-        /// From when a pause after a transfer counts.
+        /// The time from which a pause after a transfer counts.
         gap_from: GapFrom = GapFrom::Acknowledged;
         /// Objects in a page.
         objects: u32 = 1, 1..=1000;

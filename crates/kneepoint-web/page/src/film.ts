@@ -13,7 +13,7 @@ export interface Curve {
 
 /** Where a packet is at an instant. */
 export interface Sight {
-  /** Of packets that wait, in the order of arrival. */
+  /** Waiting packets, in the order of arrival. */
   waiting: number[];
   /** On the way, and how far, from 0 to 1. */
   travelling: [packet: number, share: number][];

@@ -18,7 +18,7 @@ export type Told =
 
 /** How long a run goes on before it looks up, in milliseconds. */
 const PATIENCE = 25;
-/** Of a run in one step, before it is known how fast it is. */
+/** The length of a run's first step, before its speed is known. */
 const FIRST_STEP = 1 / 40;
 
 const send = (told: Told, transfer: Transferable[] = []): void => postMessage(told, { transfer });

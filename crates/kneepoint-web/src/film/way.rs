@@ -144,7 +144,7 @@ impl Way {
         }
     }
 
-    /// Keeps a packet; whether there was room.
+    /// Keeps a packet; returns whether there was room.
     #[inline]
     fn keep(&mut self, from: Time, to: Time, packet: &Packet, group: u32, fate: Fate) -> bool {
         let room = self.packets.len() < self.most;

@@ -18,8 +18,8 @@ pub struct Groups {
     pub y: Axis,
     /// Names of the series: the bars of each group.
     pub series: Vec<String>,
-    /// The place of each among all series of a study, of which some are shown: it decides the colour. Empty where all are shown. Of a single
-    /// series, the places of the groups, if they have colours of their own.
+    /// The place of each among all series of a study, of which some are shown: it decides the colour. Empty where all
+    /// are shown. For a single series, the places of the groups, if they have their own colours.
     pub ranks: Vec<usize>,
     /// Groups from left to right.
     pub groups: Vec<Group>,

@@ -35,7 +35,8 @@ pub struct Lines {
 pub struct Line {
     /// Its name in the legend; a single series without a name has no legend.
     pub name: String,
-    /// Its place among all series of a study, of which some are shown: it decides the colour. Without one, that among those shown.
+    /// Its place among all series of a study, of which some are shown: it decides the colour. Without one, the place
+    /// among the shown series.
     pub rank: Option<usize>,
     /// Points in drawing order. NaN leaves a gap.
     pub points: Vec<(f64, Estimate)>,

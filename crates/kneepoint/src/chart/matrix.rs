@@ -89,7 +89,7 @@ impl Chart for Matrix {
 
 /// Narrowest chart, which has room for its legend.
 const NARROWEST: f64 = 360.0;
-/// Between columns and those below them.
+/// The space between columns and the ones below them.
 const APART: f64 = 14.0;
 
 fn drawn(chart: &Matrix, width: Option<f64>) -> Drawing {

@@ -13,7 +13,7 @@ use crate::table::paired::from_zero;
 use crate::table::{Estimate, Frame, Labels};
 
 crate::choice! {
-    /// At how many of its points a claim has to hold.
+    /// The number of points at which a claim has to hold.
     pub enum Need {
         /// At every point.
         All = "all",
@@ -51,7 +51,7 @@ pub struct Claim {
     pub checks: Vec<Check>,
     /// The axes at whose every value the checks are evaluated.
     pub each: Vec<String>,
-    /// At how many of these points they have to hold.
+    /// The number of these points at which they have to hold.
     pub need: Need,
     /// The tolerance in the checks, and its origin.
     pub tolerance: String,

@@ -38,7 +38,7 @@ impl Reproduce {
         self
     }
 
-    /// Gives the experiments some of whose claims are open twice as many seeds, of those held back; whether there are any.
+    /// Gives the experiments some of whose claims are open twice as many seeds, of those held back; returns whether there are any.
     fn release(&mut self, outcomes: &[Reproduction]) -> bool {
         let mut further = false;
         for ((experiment, held), outcome) in self.experiments.iter_mut().zip(&mut self.held).zip(outcomes) {
@@ -50,7 +50,7 @@ impl Reproduce {
         further
     }
 
-    /// Doubts the experiments some of whose claims do not hold for certain; whether there are any new ones.
+    /// Doubts the experiments some of whose claims do not hold for certain; returns whether there are any new ones.
     fn doubt(&mut self, outcomes: &[Reproduction]) -> bool {
         let last = |(place, outcome): (usize, &Reproduction)| !self.holds(place) || outcome.decided();
         let last: Vec<bool> = outcomes.iter().enumerate().map(last).collect();

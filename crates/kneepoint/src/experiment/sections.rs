@@ -61,7 +61,7 @@ crate::settings! {
         check: Names = Names::default();
         /// The axes at whose every value it is tested.
         each: Names = Names::default();
-        /// At how many of these points it has to hold.
+        /// The number of these points at which it has to hold.
         need: Need = Need::All;
         /// The tolerance in the comparisons, and its origin.
         tolerance: Words = Words::default();

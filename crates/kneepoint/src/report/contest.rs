@@ -101,7 +101,7 @@ pub(super) struct Judgement {
     pub(super) order: Vec<usize>,
     /// Their means in the unit of the quantity.
     means: BTreeMap<usize, Estimate>,
-    /// Of each pair of rivals, the smaller rank first; none of a pair without two common seeds.
+    /// For each pair of rivals, the smaller rank first; none for a pair without two common seeds.
     p: BTreeMap<(usize, usize), f64>,
 }
 

@@ -96,7 +96,7 @@ impl Factor {
 pub struct Factors {
     /// In the order of the sweep.
     pub factors: Vec<Factor>,
-    /// Of each case, the place of its level in each factor.
+    /// For each case, the place of its level in each factor.
     pub levels: Vec<Vec<usize>>,
 }
 
@@ -138,7 +138,7 @@ impl Factors {
     }
 }
 
-/// More levels than this are said by the first and the last.
+/// More levels than this are named by the first and the last.
 const MOST_LISTED: usize = 8;
 
 /// Each once, in order of appearance.

@@ -115,7 +115,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Reads the files that a table names for the fields of `target`; whether there were any.
+    /// Reads the files that a table names for the fields of `target`; returns whether there were any.
     fn fields(&mut self, table: &mut Table, target: &mut dyn Assign) -> bool {
         let before = table.entries.len();
         for pair in target.declared().windows(2).filter(|pair| pair[1].kind == FilePath::KIND) {

@@ -66,7 +66,7 @@ impl Policing {
         self.uses.then_some(self.rate)
     }
 
-    /// Listens; whether it has just trusted the rate for long enough.
+    /// Listens; returns whether it has just trusted the rate for long enough.
     pub(super) fn observe(&mut self, news: News) -> bool {
         if self.uses {
             self.rounds += u32::from(news.probes && news.round);

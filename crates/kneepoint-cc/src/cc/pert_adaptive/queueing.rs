@@ -60,7 +60,7 @@ pub struct Queueing {
     /// no time to wait.
     trips: Option<Delay>,
     latest: Span,
-    /// Of the samples, in nanoseconds.
+    /// The samples, in nanoseconds.
     peak: Greatest,
     /// For the greatest queueing delay.
     greatest: Span,
@@ -251,7 +251,7 @@ mod tests {
     #[test]
     fn the_curve_ends_at_065_of_the_greatest_queueing_delay_but_not_below_20_ms() {
         let mut queueing = queueing(Params { history: 0.0, ..Params::default() });
-        // At last qm is 50 ms, and 0.65 of it 32.5 ms.
+        // Finally qm is 50 ms, and 0.65 of it 32.5 ms.
         let late = 0.05 + 0.95 * (20.0 - 10.0) / (32.5 - 10.0);
         for (rtt, probability) in [(60, 0.0), (70, 0.05), (75, 0.525), (80, 1.0), (110, 1.0), (80, late)] {
             hear(&mut queueing, rtt, 1, 10.0);

@@ -15,7 +15,7 @@
 //!
 //! The paper's §6.1 multiplies a = 1.822e-5 and b = 1.816e-5, the router's, by the capacity, because q packets of queue
 //! are q / C of delay. The defaults are for its link: 150 Mbit/s in packets of 1000 bytes, C = 18750, gives
-//! gamma = 0.341625 and beta = 0.3405. They are not computed from the network: C is unknown to an end host.
+//! gamma = 0.341625 and beta = 0.3405. They cannot be computed from the network: C is unknown to an end host.
 //!
 //! Two equations are misprinted:
 //! * (17) has its terms interchanged: (16) is K/s + K/m, so p = (K/m) e + K ∫e.

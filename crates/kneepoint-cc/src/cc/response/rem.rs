@@ -11,7 +11,7 @@
 //! `q` queueing delay as PERT estimates it, `target`: time; `gamma` price per second of delay; `alpha`, `phi` numbers.
 //! PERT's response to `p`, and every parameter without an equation here, are as in `pert`.
 //!
-//! Nobody published this; the derivation is ours. A router's price gains g (alpha (b - b*) + x - c) an interval, with `b`
+//! This is unpublished; the derivation is ours. A router's price gains g (alpha (b - b*) + x - c) an interval, with `b`
 //! packets waiting, `x` arriving and `c` served in it. While the link is busy x - c is the growth of the queue, b - b',
 //! and b = C q: so the price gains g C (alpha (q - target) + q - q'), and gamma = g C. ns-2's g = 0.001 at the
 //! capacity of the PERT paper's link, C = 18750 packets/s, gives gamma = 18.75; alpha = 0.1, phi = 1.001 and 2 ms are

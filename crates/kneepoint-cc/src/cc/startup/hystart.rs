@@ -12,7 +12,7 @@
 //!   delay:  over where min(r of the round) > T + clamp(T / 8, 4 ms, 16 ms), from the ninth r on
 //! ```
 //!
-//! `T` smallest RTT since the connection, or the last timeout, began. Both parts are on, as by default.
+//! `T` smallest RTT since the connection, or the last timeout, began. Both parts are on, as is the default.
 //!
 //! Readings: the millisecond stands for the time that offloading of segments may add, which is less than that only
 //! above 2 Gbit/s (four times 64 KB at twice `W` a round trip). A paced sender, whose train may be twice as long
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn the_ninth_sample_of_a_round_ends_it_where_the_smallest_is_an_eighth_above_the_path() {
-        // Of 40 ms an eighth is 5 ms; acknowledgements 3 ms apart are no train.
+        // An eighth of 40 ms is 5 ms; acknowledgements 3 ms apart are no train.
         for (rise, ends) in [(5_000, false), (5_001, true)] {
             let mut trace = doubling();
             let gap = Span::from_millis(3);
@@ -162,7 +162,7 @@ mod tests {
             trace.ack(Span::from_millis(2));
             assert!(!over(&trace));
         }
-        // From there on nine samples of a round are enough.
+        // From then on nine samples of a round are enough.
         acks(&mut trace, 8, Span::from_millis(2));
         assert!(!over(&trace));
         trace.ack(Span::from_millis(2));

@@ -34,7 +34,7 @@ fn promised(path: &Emulated) -> Result<(Span, Rate), Failure> {
     Ok((alone.fold(Span::ZERO, |sum, one| sum + one), rate))
 }
 
-/// By how much packets were late, in microseconds.
+/// Lateness of packets, in microseconds.
 #[derive(Serialize)]
 struct Errors {
     p50: f64,

@@ -35,10 +35,10 @@ pub struct Options {
     /// Shortened runs with fewer seeds
     #[arg(long)]
     quick: bool,
-    /// Another scheme: no claim may be met by less than by this one
+    /// Another scheme: no claim may have a smaller margin than with this one
     #[arg(long, value_name = "SCHEME", add = completion::scheme())]
     against: Option<String>,
-    /// By how much less, as a part of the number compared [default: 0.05]
+    /// Permitted shortfall, as a part of the compared number [default: 0.05]
     #[arg(long, value_name = "PART", value_parser = number)]
     margin: Option<f64>,
     /// How far a number may move from the baseline, as a part of it [default: 0.02]

@@ -124,7 +124,7 @@ fn notes_on_files(capture: &Capture, files: &[PathBuf]) -> Vec<String> {
     }
     if fragmented.incomplete > 0 {
         notes.push(format!(
-            "Of {} packets IP fragments are missing. Bytes that were only in these are missing from the numbers.",
+            "IP fragments of {} packets are missing. Bytes that were only in these are missing from the numbers.",
             fragmented.incomplete
         ));
     }
@@ -145,7 +145,7 @@ fn notes_on_files(capture: &Capture, files: &[PathBuf]) -> Vec<String> {
     }
     let alone = capture.answers_alone().len();
     if alone > 0 && !capture.senders().is_empty() {
-        notes.push(format!("Of {alone} flows only the acknowledgements were captured: the direction of their data is missing."));
+        notes.push(format!("Only the acknowledgements of {alone} flows were captured: the direction of their data is missing."));
     }
     let senders = capture.senders();
     let unanswered = senders.iter().filter(|(direction, _)| !capture.is_answered(*direction)).count();

@@ -14,7 +14,7 @@ use nix::poll::PollFlags;
 use super::super::hosts::{self, Spent};
 use super::since;
 
-/// Between two looks at the congestion window.
+/// The time between two samples of the congestion window.
 const SAMPLE: Duration = Duration::from_millis(10);
 /// The longest request that is read.
 const REQUEST: usize = 16 * 1024;

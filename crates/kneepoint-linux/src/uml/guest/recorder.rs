@@ -17,7 +17,7 @@ use super::{PACKETS, REACHED};
 
 /// How often rings are emptied.
 const PAUSE: Duration = Duration::from_millis(5);
-/// The size of one write. It is on its way before anything else happens, so that the instance never has much of it in
+/// The size of one write. It is sent before anything else happens, so that the instance never keeps much of it in
 /// memory.
 const PIECE: usize = 1 << 22;
 /// Interval of progress reports of the run.

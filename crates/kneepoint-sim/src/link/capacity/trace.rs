@@ -6,8 +6,8 @@
 //!
 //! At each opportunity the link delivers up to 1500 bytes of packets that were offered before it: the rest of a packet begun at
 //! an earlier opportunity, then whole packets, then the beginning of one. An opportunity that finds no packet is lost, and so is the
-//! rest of one when the queue runs empty. Several opportunities may have one time. After the last the trace begins again,
-//! so the last time is the trace's period.
+//! rest of one when the queue runs empty. Several opportunities may have one time. The trace repeats after the last, so
+//! the last time is the trace's period.
 //!
 //! Rates over time are played as steps that repeat. `knee trace FILE` says what a file is, and its help has all forms.
 

@@ -86,7 +86,7 @@ impl Working {
         happens(self.duplication, &mut self.rng)
     }
 
-    /// Holds a packet back that would arrive at `arrival`; whether it does.
+    /// Holds a packet back that would arrive at `arrival`; returns whether it does.
     pub(super) fn holds(&mut self, packet: &Packet, arrival: Time) -> bool {
         let holds = happens(self.held.p, &mut self.rng);
         if holds {

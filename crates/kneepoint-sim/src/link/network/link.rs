@@ -58,7 +58,7 @@ impl End {
     }
 }
 
-/// A link at work; two cache lines, for a thousand flows have four thousand of them.
+/// A link at work; two cache lines, because a thousand flows have four thousand links.
 #[derive(Clone, Debug)]
 pub(super) struct Link {
     pub(super) queue: Queue,

@@ -130,7 +130,7 @@ impl Links {
     }
 
     /// Carries a packet from the beginning of its hop at `at`: when it reaches its receiver, if that is known already.
-    /// Behind a queue, `packet` may become another one that reaches its receiver instead.
+    /// After a queue, `packet` may become another one that reaches its receiver instead.
     #[inline(always)]
     #[must_use]
     pub fn carry<O: Observer>(

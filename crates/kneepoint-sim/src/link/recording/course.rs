@@ -60,7 +60,7 @@ impl Course {
         &self.points
     }
 
-    /// After how long it begins again.
+    /// Its period.
     pub fn period(&self) -> Span {
         self.period
     }

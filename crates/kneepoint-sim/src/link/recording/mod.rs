@@ -113,7 +113,7 @@ impl Recording {
         }
     }
 
-    /// After how long it begins again.
+    /// Its period.
     pub fn period(&self) -> Span {
         match self {
             Recording::Opportunities(times) => times.period(),

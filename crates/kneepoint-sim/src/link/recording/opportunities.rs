@@ -88,7 +88,7 @@ impl Times {
         Rate(((bits / u128::from(self.period().0)) as u64).max(1))
     }
 
-    /// After how long they repeat.
+    /// Their period.
     pub fn period(&self) -> Span {
         Span(self.values().last().map_or(1, |last| last * NANOS).max(1))
     }

@@ -42,7 +42,8 @@ pub(super) struct Flows {
     flows: Vec<FlowId>,
     /// Their names: `long/0`.
     names: Vec<String>,
-    /// By flow slot: bytes that reached the receiver for the first time since the last sample. Empty where only windows are followed.
+    /// For each flow slot: bytes that reached the receiver for the first time since the last sample. Empty where only
+    /// windows are followed.
     arrived: Vec<Ahead>,
 }
 

@@ -39,7 +39,7 @@ pub(super) fn of<'a>(links: &[LinkSpec], streams: &'a [Stream], rates: &[f64]) -
         rated.min_by(|one, other| crossing[*one].total_cmp(&crossing[*other]))
     };
     let places: Vec<Option<usize>> = all.iter().map(narrowest).collect();
-    // At a link that is a bottleneck, flows that another one holds back leave their part to the rest.
+    // At a bottleneck, flows limited elsewhere leave the rest of their share to the others.
     let share = shares(rates, places.iter().zip(&all).filter_map(|(place, one)| Some(((*place)?, one))));
     let holds = |one: &Asking, place: Option<usize>| place.filter(|place| one.bits >= share[*place]);
     let mut held = vec![0.0; links.len()];

@@ -121,7 +121,7 @@ pub struct Rack {
     usage: Usage,
     turn: Turn,
     forced: Option<Forced>,
-    /// Segments of the present unit that are still to be sent; new ones sent in this turn; whether some wait since the window is small.
+    /// Segments of the present unit that are still to be sent; new ones sent in this turn; returns whether some wait since the window is small.
     unit: u32,
     sent: u32,
     deferred: bool,

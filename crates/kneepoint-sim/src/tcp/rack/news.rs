@@ -11,8 +11,8 @@
 //! ```
 //!
 //! An acknowledgement of a segment that was sent twice measures nothing without timestamps. Timestamps are whole milliseconds.
-//! A D-SACK counts its segments as delivered: a needless retransmission arrived. More of them than retransmissions are doubted and
-//! ignored.
+//! A D-SACK counts its segments as delivered: a needless retransmission arrived. A number of them above the
+//! retransmissions is implausible and ignored.
 //!
 //! Not here: receivers that discard what they reported (reneging).
 

@@ -154,7 +154,7 @@ impl Outstanding {
         if self.sacked.is_empty() { self.una } else { self.top }
     }
 
-    /// Counts a duplicate acknowledgement as a segment received out of order; whether there are more of them than segments that can
+    /// Counts a duplicate acknowledgement as a segment received out of order; returns whether there are more of them than segments that can
     /// have been.
     pub fn count_duplicates(&mut self, duplicates: u32) -> bool {
         self.duplicates += duplicates;

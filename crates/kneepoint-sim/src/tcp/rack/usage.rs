@@ -77,7 +77,7 @@ impl Rack {
         self.usage.since = host.now;
     }
 
-    /// There is data to send after nothing was outstanding.
+    /// New data follows an idle period.
     pub fn on_write(&mut self, host: &mut Lent) {
         let idle = host.now.since(self.last_sent);
         let starts = self.last_sent > Time::ZERO && self.out.is_empty() && host.options.slow_start_after_idle;

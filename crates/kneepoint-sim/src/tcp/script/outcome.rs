@@ -41,7 +41,7 @@ pub enum Kind {
     Time,
     /// An assertion does not hold.
     State,
-    /// It sends or wakes up without end.
+    /// It sends or wakes up endlessly.
     Endless,
 }
 

@@ -42,9 +42,9 @@ type Choice = (&'static str, fn(&mut Settings));
 enum Effect {
     /// This.
     Sets(fn(&mut Settings, u64)),
-    /// It has one of these values, and each does this.
+    /// It has one of these values, each with this effect.
     Chooses(&'static [Choice]),
-    /// It has these values, and with each of them nothing that a sender would notice.
+    /// It has these values, none of which affects a sender.
     Only(&'static [&'static str]),
     /// Nothing that a sender would notice.
     Nothing,
@@ -78,7 +78,7 @@ const TABLE: [(&str, Effect); 43] = [
     ("workaround_signed_windows", Only(&["0"])),
     // Removed from Linux 4.15 on.
     ("fack", Nothing),
-    // Of a receiver, of listening sockets, of buffers and of closed connections.
+    // Settings of a receiver, of listening sockets, of buffers and of closed connections.
     ("dsack", Nothing),
     ("rmem", Nothing),
     ("mem", Nothing),

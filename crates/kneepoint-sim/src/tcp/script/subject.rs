@@ -38,7 +38,7 @@ pub(super) struct Sent {
     pub flags: Flags,
 }
 
-/// More packets or wake-ups between two events are a host that never rests.
+/// More packets or wake-ups between two events mean an endless loop of the host.
 const RESTLESS: u32 = 1_000_000;
 
 /// The host.

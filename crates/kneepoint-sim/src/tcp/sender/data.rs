@@ -72,7 +72,7 @@ impl Sender {
         Sender { total: 0, data, ..Sender::new(options, controller, None) }
     }
 
-    /// More data to send, which [`poll`](Sender::poll) may have packets of at once. It is lost on a sender that is not
+    /// More data to send; [`poll`](Sender::poll) may return packets of it at once. It is lost on a sender that is not
     /// [`writable`](Sender::writable), or no longer.
     pub fn write(&mut self, bytes: Bytes, now: Time) {
         let ends = (self.una, self.high, self.total);

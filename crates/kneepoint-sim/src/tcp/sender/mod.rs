@@ -13,7 +13,8 @@
 //!
 //! The controller keeps `W`; the inflation of fast recovery is kept here. No loss is reported twice before all
 //! that was outstanding when it was found is acknowledged (RFC 6582 §3.2; RFC 6675 §5.1 after a timeout).
-//! After a timeout the scoreboard is forgotten, for the receiver may have let its data go (RFC 2018 §8); RACK keeps it,
+//! After a timeout the scoreboard is forgotten, because the receiver may have discarded its data (RFC 2018 §8); RACK
+//! keeps it,
 //! as Linux does, and a timeout in recovery does not lower its threshold a second time.
 //! Departures: at a window of one packet a mark does not back the timer off (RFC 3168 §6.1.2); the initial window
 //! follows the options even after a lost SYN (RFC 5681 §3.1: one segment); a transfer has at most 2^32 − 2 segments, 4
@@ -51,7 +52,7 @@ const ENDLESS: u32 = u32::MAX - 1;
 /// The phase of a sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// It waits for the answer to its SYN; whether that is on its way, and the round trips to come with it.
+    /// It waits for the answer to its SYN; with a flag for an answer in flight, and the remaining round trips.
     Opening { sent: bool, rounds: u32 },
     /// Nothing is missing.
     Open,

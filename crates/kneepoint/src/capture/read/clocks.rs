@@ -74,9 +74,9 @@ pub(super) struct Clocks {
 /// The evidence of one direction on a jump.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Vote {
-    /// By its timestamps the clock was set so far, in ns.
+    /// The step of the clock by its timestamps, in ns.
     Step(i128),
-    /// By its numbers, packets later in the file were sent later, or earlier.
+    /// The order of sending by its numbers: packets later in the file were sent later, or earlier.
     Later(bool),
 }
 
@@ -125,7 +125,7 @@ impl Clocks {
 /// Where segments of an interface are.
 type Place = (Direction, Point);
 
-/// By how much the segments from a packet on are to be moved, in ns.
+/// The shift of the segments from a packet on, in ns.
 type Move = (u64, i128);
 
 /// The clock of an interface.
@@ -277,7 +277,7 @@ fn elapsed(before: &Segment, after: &Segment) -> i128 {
     i128::from(after.at.0) - i128::from(before.at.0)
 }
 
-/// By how much the timestamps of a host advanced.
+/// The advance of a host's timestamps.
 fn ticks(before: &Segment, after: &Segment) -> Option<i32> {
     Some(after.timestamps?.0.wrapping_sub(before.timestamps?.0) as i32)
 }
@@ -295,7 +295,7 @@ fn rate<'a>(pairs: impl Iterator<Item = &'a [Segment]>) -> Option<f64> {
         .then(|| super::transfer::usual_clock(measured).unwrap_or(measured))
 }
 
-/// By how much the clock was set; nothing if it was not, and an unknown amount without evidence.
+/// The step of the clock; none if it was not set, and an unknown amount without evidence.
 fn decide(jump: &Jump, votes: &[Vote]) -> Option<Option<i128>> {
     let mut steps: Vec<i128> = votes
         .iter()

@@ -6,7 +6,7 @@ use std::fmt;
 /// A packet without a TCP segment that can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Other {
-    /// By the name of its protocol, or of its fault.
+    /// Counted by the name of its protocol, or of its fault.
     Named(&'static str),
     /// By its Ethernet type.
     Type(u16),

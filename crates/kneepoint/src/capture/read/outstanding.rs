@@ -69,7 +69,7 @@ pub(super) struct Sent {
 /// The bytes from the first unacknowledged to the last sent.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Outstanding {
-    /// By their beginnings, without gap or overlap. Those that were selectively acknowledged are joined.
+    /// Sorted by their beginnings, without gap or overlap. Those that were selectively acknowledged are joined.
     pieces: BTreeMap<u64, Piece>,
     una: u64,
     high: u64,
@@ -140,7 +140,7 @@ impl Outstanding {
             if start > self.high || probed <= self.high || probed > end {
                 continue;
             }
-            // It was sent more than once, perhaps, so that no round trip follows.
+            // It may have been sent more than once, so that it gives no round trip.
             let segment = Segment { at, ..Segment::default() };
             let piece = Piece { again: true, ..self.piece(self.high, probed, &segment) };
             let bytes = probed - self.high;

@@ -92,7 +92,7 @@ fn geneve(part: Part) -> Inner {
     Ok((Layer::Typed(part.half(2)?), part.after(8 + options)?))
 }
 
-/// Of GTP-U, the messages that carry a packet; options follow where one of three flags is set.
+/// GTP-U messages that carry a packet; options follow where one of three flags is set.
 fn gtp(part: Part) -> Inner {
     let flags = part.byte(0)?;
     if flags & 0xf0 != 0x30 || part.byte(1)? != 255 {

@@ -27,7 +27,7 @@ crate::choice! {
         Failed = "failed",
         /// Its numbers differ from the baseline.
         Moved = "moved",
-        /// It is met by less than by the other scheme.
+        /// Its margin is smaller than the other scheme's.
         Worse = "worse",
         /// It does not hold, as in the baseline or with the other scheme.
         Known = "known",
@@ -77,7 +77,7 @@ pub struct Move {
 /// How far numbers may move.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// From the baseline, as a part of it.
+    /// The change from the baseline, as a part of it.
     pub tolerance: f64,
     /// Below the other scheme, as a part of the number compared.
     pub margin: f64,
@@ -152,7 +152,7 @@ fn pairs<'s>(
 pub struct Inferior {
     /// The comparison.
     pub check: String,
-    /// By how much more the subject meets it: negative.
+    /// The subject's additional margin: negative.
     pub difference: Estimate,
     /// How far the lower end of that may be below zero: negative.
     pub allowed: f64,

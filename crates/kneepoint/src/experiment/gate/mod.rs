@@ -32,7 +32,7 @@ use suites::Carried;
 pub struct Question {
     /// The scheme under test.
     pub subject: Scheme,
-    /// Another scheme that it must not be worse than.
+    /// Another scheme, below which it must not fall.
     pub against: Option<Scheme>,
     /// External algorithms that schemes and cases may name.
     pub extensions: Extensions,
@@ -188,7 +188,7 @@ pub struct ClaimOutcome {
     pub judgement: Judgement,
     /// Numbers that differ from the baseline.
     pub moves: Vec<Move>,
-    /// By how much less it is met than by the other scheme, if that is too much.
+    /// The shortfall of its margin against the other scheme's, if that is too large.
     pub worse: Option<Inferior>,
 }
 

@@ -53,7 +53,7 @@ fn every(all: &Coexistence) -> ShownSettings {
     ((0..all.flows.len()).collect(), (0..all.buffers.len()).collect())
 }
 
-/// From nothing over the fair share to everything.
+/// From zero over the fair share to everything.
 fn share_tone(cell: &Encounter) -> f64 {
     let (fair, share) = (cell.fair_share(), cell.taken().mean * cell.fair_share());
     if share < fair { share / fair - 1.0 } else { (share - fair) / (1.0 - fair) }
@@ -63,7 +63,7 @@ fn share_legend() -> Vec<(f64, String)> {
     [(-1.0, "nothing"), (0.0, "fair"), (1.0, "everything")].map(|(at, text)| (at, text.to_string())).to_vec()
 }
 
-/// From no loss of the row's over equal losses to none of the column's.
+/// From losses of the column alone over equal losses to losses of the row alone.
 fn loss_tone(cell: &Encounter) -> f64 {
     2.0 * cell.loss_balance().mean - 1.0
 }

@@ -291,7 +291,7 @@ fn notes(cases: &[Matched]) -> Vec<String> {
             cases.len()
         ));
     }
-    // Of a single case the verdict says it.
+    // For a single case the verdict has it.
     if lone(1) > 0 && cases.len() > 1 {
         notes.push(format!(
             "{} of {} cases have one seed in common, which gives no interval",

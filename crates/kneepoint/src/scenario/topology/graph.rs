@@ -51,7 +51,7 @@ crate::settings! {
         delay_file: Or<FilePath, Inline> = Or::WORD;
         /// After how long the delay steps begin again.
         delay_period: Period = Or::WORD, period_range();
-        /// By how much more it may delay a packet, at random and without reordering.
+        /// The greatest additional random delay of a packet, without reordering.
         jitter: Span = Span::ZERO, Span::ZERO..=Span::from_secs(100);
         /// Its buffer: bandwidth-delay products of there and back over this link, packets, data or time.
         buffer: Buffer = Buffer::Packets(100);

@@ -170,7 +170,7 @@ fn total(pairs: &[Pair]) -> (usize, usize) {
     COMPARED.iter().fold((0, 0), add)
 }
 
-/// Prints the cells with this in their name, by default those with a figure beyond its limit; whether enough of all agree.
+/// Prints the cells with this in their name, by default those with a figure beyond its limit; returns whether enough of all agree.
 pub fn print(only: Option<&str>, tcp: &str, every: bool, seeds: u64) -> Result<bool, String> {
     let mut pairs = all(tcp, seeds)?;
     pairs.retain(|one| only.is_none_or(|only| one.name.contains(only)));

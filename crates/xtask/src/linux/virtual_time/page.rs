@@ -21,7 +21,7 @@ and flows start at the same instants in both.
 
 ";
 
-/// Writes the page; whether each difference has an explanation.
+/// Writes the page; returns whether each difference has an explanation.
 pub fn write(tcp: &str, seeds: u64) -> Result<bool, String> {
     let read = |file: &str| std::fs::read_to_string(path(file)).map_err(|error| format!("{file}: {error}"));
     let explanations = Explanations::read(EXPLANATIONS, &read(EXPLANATIONS)?)?;

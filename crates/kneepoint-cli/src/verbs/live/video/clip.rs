@@ -118,7 +118,8 @@ fn as_file(path: &Path) -> OsString {
     name
 }
 
-/// The arguments that make a film a transport stream on standard output. It is read from files alone, also where it is a list of others.
+/// The arguments that make a film a transport stream on standard output. It is read from files only, also as a list of
+/// other files.
 fn packing(file: &Path) -> Vec<OsString> {
     let mut all = words("-protocol_whitelist file -i");
     all.push(as_file(file));

@@ -43,7 +43,7 @@ fn one_hole(count: u32) -> Two {
     ((1..=count).map(|place| data(place, 1000 * place, 1000)).collect(), answers.collect())
 }
 
-/// Of each packet one byte arrives.
+/// One byte of each packet arrives.
 fn many_blocks(count: u32) -> Two {
     let block = |place: u32| (1000 * place + 500, 1000 * place + 501);
     let answers = (1..count)
