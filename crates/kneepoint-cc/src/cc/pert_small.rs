@@ -17,7 +17,7 @@
 //!   they began: if two packets arrive in it, the acknowledgement of the second waited for nothing.
 //! * The memory of the average is this many round trips at any window.
 //! * The window stays at two packets or more, so that the receiver does not wait for its timer.
-//! * * The acknowledgement that triggers a response also grows the reduced window.
+//! * The acknowledgement that triggers a response also grows the reduced window.
 //! * The delay is that from sender to receiver (`signal`), so that acknowledgements that queue on the way back are no queue of this direction.
 //! * The growth rises by 0.5 every five round trips in compete mode (`compete_step`): with more, PERT alone keeps its own queue full.
 //!

@@ -4,7 +4,7 @@
 //! To add one: write `verbs/NAME.rs` like `verbs/check.rs` and add its line to the list below. The file has
 //!
 //! * `Arguments`: their documentation is the sentence of `knee --help`, `after_help` has examples;
-//! * * `VERB`: the verb's function, and its answer if it is about results.
+//! * `VERB`: the verb's function, and its answer if it is about results.
 //!
 //! Help, completion and manual pages follow from these; so does the function of Python, with its stub, if there is an answer.
 

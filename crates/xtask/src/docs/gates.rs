@@ -24,7 +24,7 @@ const BBR: &str = "\
 
 *Generated from docs/gates.json by `cargo run -p xtask -- docs`; do not edit. `cargo run --release -p xtask -- gates` runs the cases again.*
 
-The appendix of draft-ietf-ccwg-bbr-06 has 22 cases, of which each is a file in [`experiments/gate/bbr-draft`](../experiments/gate/bbr-draft). Where
+The appendix of draft-ietf-ccwg-bbr-06 has 22 cases, each of which is a file in [`experiments/gate/bbr-draft`](../experiments/gate/bbr-draft). Where
 the draft names a variable, the controller's own state is inspected every 10 ms; of a controller that does not report it, the case's other
 claims are judged. `knee gate run bbr3 --suite bbr-draft` repeats this.
 
