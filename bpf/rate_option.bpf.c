@@ -2,8 +2,7 @@
 /*
  * RATCP's rate in a TCP option: kind 253, experiment 0x4b50 (RFC 6994), then two numbers of 1000 bit/s in network order.
  *
- *   rate   data asks for as much as there is (all ones), and links lower it
- *   echo   an acknowledgement returns what came
+ *   rate data requests the maximum (all ones), and links lower it echo an acknowledgement returns the received value
  *
  * A host writes the option if its own controller heeds rates, from the end of the handshake on, or once its peer wrote one. Other
  * connections of the cgroup keep their packets as they are. The controller is inspected when the connection is established.

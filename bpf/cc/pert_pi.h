@@ -59,7 +59,7 @@ INLINE u64 moved(u64 sum, s64 change)
 	return change < 0 ? excess(sum, -change) : LESSER(sum + change, CERTAIN);
 }
 
-/* So many ticks, all of which see one delay: the first moves by the new part, the others by the same each. */
+/* Several ticks with the same delay: the first moves by the new part, the others by the same each. */
 INLINE void pert_pi_tick(struct pert_pi *it, const struct pert_pi_parameters *set, u64 ticks)
 {
 	s64 error = (s64)it->delay - (s64)set->target;

@@ -21,7 +21,7 @@
 #define STRUCT(suffix) struct JOIN(ALGORITHM, suffix)
 #define CALL(function) JOIN(ALGORITHM, function)
 
-/* The threshold of a connection that has none (TCP_INFINITE_SSTHRESH). */
+/* The threshold of a connection without one (TCP_INFINITE_SSTHRESH). */
 #define NO_THRESHOLD 0x7fffffff
 /* As many packets as the algorithms count. */
 #define GREATEST_WINDOW (1 << 24)

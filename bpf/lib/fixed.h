@@ -56,7 +56,7 @@ INLINE u64 product(u64 a, fixed b)
 	return high * (b >> 32 << 32) + high * (u32)b + low * (b >> 32) + (low * (u32)b >> 32);
 }
 
-/* a / b of two numbers with one unit; as much as there is where that is more. */
+/* a / b of two numbers with the same unit, saturating at the greatest number. */
 INLINE fixed quotient(u64 a, u64 b)
 {
 	u64 result, rest;

@@ -181,7 +181,7 @@ pub fn number(count: u64) -> String {
 /// Keeps a run within its limit.
 pub struct Guard {
     limit: u64,
-    /// Bytes of its observers, which are as many as was estimated.
+    /// Bytes of its observers, as estimated.
     beside: u64,
     step: Span,
     allowed: Option<Allowance>,

@@ -21,7 +21,7 @@ pub struct Program {
 /// The progress of a call's runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// The work that is done, in units of its own.
+    /// The work done, in its own units.
     pub done: u64,
     /// All of the work.
     pub total: u64,

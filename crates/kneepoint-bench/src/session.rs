@@ -55,7 +55,7 @@ impl Spelling {
 
 /// Progress as a caller shows it. Workers share it.
 pub trait Bar: Send + Sync {
-    /// All of the work, in units of its own.
+    /// All of the work, in its own units.
     fn set_total(&self, total: u64);
     /// So much of the work is done.
     fn set_done(&self, done: u64);

@@ -37,7 +37,7 @@ const SET_ASIDE: usize = 3;
 /// A folder of kept runs.
 pub struct Store {
     folder: PathBuf,
-    /// Whether it was said that there are runs of another version.
+    /// Whether runs of another version have been reported.
     said: AtomicBool,
 }
 

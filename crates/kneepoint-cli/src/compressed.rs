@@ -118,7 +118,7 @@ pub struct Unpacked {
     pub remark: Option<String>,
 }
 
-/// The name of a file without what its compression added to it.
+/// The name of a file without the ending of its compression.
 pub fn plain(name: &str) -> &str {
     FORMATS.iter().find_map(|format| name.strip_suffix(format.ending)).unwrap_or(name)
 }

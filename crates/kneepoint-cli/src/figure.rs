@@ -48,7 +48,7 @@ impl FigureOptions {
         checked.map_err(|Misfit { message, help }| Failure::usage(format!("the figure: {message}"), help))
     }
 
-    /// Changes the figure of an experiment, if they say anything of it.
+    /// Changes the figure of an experiment, if they concern it.
     pub fn redraw(&self, experiment: &mut Experiment) -> Result<(), Failure> {
         let said = self.said()?;
         if said == FigureSpec::default() {

@@ -107,7 +107,7 @@ fn unreadable(path: &Path, why: &Unreadable) -> Failure {
     Failure::run(format!("cannot use `{}`: {why}", path.display()), remedy)
 }
 
-/// Gives each case the series of its first run, as far as its file is there and whole.
+/// Gives each case the series of its first run, if its file exists and is whole.
 fn read_series(session: &Session, directory: &Path, comparison: &mut Comparison) {
     let folder = directory.join("series");
     let names: Vec<String> = comparison.schemes.iter().map(|scheme| scheme.scheme.clone()).collect();

@@ -49,7 +49,7 @@ pub struct Role {
     pub listed: Option<u32>,
     /// The number of the path that its packets take.
     pub path: u32,
-    /// Whether its hosts tell of its transfers, so that the end of the connection is the end of none.
+    /// Whether its hosts report its transfers, so that the end of the connection ends none of them.
     pub told: bool,
 }
 

@@ -111,7 +111,7 @@ fn unsealed(bytes: &[u8]) -> Fault {
     // No file with an envelope is itself a record, however damaged.
     match serde_json::from_slice::<Record>(bytes) {
         Ok(_) => Fault::Version,
-        Err(_) => Fault::Damaged("its checksum is missing or another: it was cut short or changed".into()),
+        Err(_) => Fault::Damaged("its checksum is missing or differs: it was truncated or changed".into()),
     }
 }
 

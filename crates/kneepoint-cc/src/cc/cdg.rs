@@ -47,9 +47,9 @@ crate::settings! {
         scale: Span = Span::from_millis(3), Span::from_micros(1)..=Span::from_secs(10);
         /// a: the number of gradients in the mean.
         memory: u32 = 8, 1..=256;
-        /// The fraction of the window that a backoff takes off; `auto` is 0.3, or 0.2929 on hosts of Linux.
+        /// The fraction by which a backoff reduces the window; `auto` is 0.3, or 0.2929 on hosts of Linux.
         decrease: Or<f64, Auto> = Or::WORD, Or::is(0.01)..=Or::is(0.99);
-        /// The fraction of the window that a loss takes off.
+        /// The fraction by which a loss reduces the window.
         loss_decrease: f64 = 0.5, 0.01..=0.99;
         /// Backoffs in a row without effect before backoffs are left out; 0 never leaves one out.
         ineffectual: u32 = 5, 0..=1000;
@@ -84,7 +84,7 @@ pub struct Cdg {
     /// The round before, unless a backoff or a loss was answered in it.
     previous: Option<Extremes>,
     gradients: Vec<Extremes>,
-    /// Backoffs since a mean fell, those left out among them.
+    /// Backoffs since a mean fell, including the ones left out.
     in_a_row: u32,
     backoffs: u64,
     /// Whether the queue seems to be.
@@ -153,7 +153,7 @@ impl Cdg {
         !left_out
     }
 
-    /// The fraction of the window that a backoff takes off.
+    /// The fraction by which a backoff reduces the window.
     fn decrease(&self) -> f64 {
         let own = if self.linux.is_some() { BACKOFF_IN_LINUX } else { 0.3 };
         self.params.decrease.get().copied().unwrap_or(own)

@@ -33,7 +33,7 @@ crate::settings! {
     pub struct Params {
         /// How fast the delay-based window grows.
         alpha: f64 = 0.125, 0.001..=10.0;
-        /// The fraction of the window that a loss takes off.
+        /// The fraction by which a loss reduces the window.
         beta: f64 = 0.5, 0.01..=0.99;
         /// The power of the window that its growth follows; the paper ties 0.8 to HighSpeed TCP and takes 0.75.
         k: f64 = 0.75, 0.0..=1.0;

@@ -74,7 +74,7 @@ const SMOOTHING: f64 = 0.875;
 /// A stage of congestion avoidance.
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
-    /// When it began, later by as long as its time stood still.
+    /// Its start, shifted by the time for which its clock stood still.
     began: Time,
     /// K in seconds.
     k: f64,

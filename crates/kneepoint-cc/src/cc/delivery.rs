@@ -186,7 +186,7 @@ pub(crate) mod tests {
         pub now: Time,
         pub delivered: u64,
         pub next: u64,
-        /// The time that the bottleneck takes for a packet, and that the path takes besides.
+        /// The bottleneck's time for a packet, and the rest of the path's.
         service: Span,
         delay: Span,
         /// When a packet may leave; when the bottleneck has served its queue.

@@ -141,7 +141,7 @@ mod tests {
                 choices: &[],
                 json: &["number"],
                 values: Values::Written { default: "0.5", range: Some("0 to 0.9") },
-                doc: "The fraction that a loss takes off.",
+                doc: "The fraction by which a loss reduces the window.",
             };
             &[PART]
         }

@@ -53,7 +53,7 @@ crate::settings! {
         interval: Span = Span::from_millis(10), Span::ZERO..=Span::from_secs(10);
         /// The greatest weight of a sample in the average round-trip time; the paper's is 0.25.
         max_weight: f64 = 1.0 / 256.0, 0.0001..=1.0;
-        /// The fraction of the window that a loss takes off.
+        /// The fraction by which a loss reduces the window.
         loss_decrease: f64 = 0.5, 0.01..=0.99;
     }
 }
@@ -77,7 +77,7 @@ pub struct Fast {
     acked: [f64; 2],
     /// Packets outstanding since each of these times, without packets sent at that time.
     outstanding: VecDeque<(Time, f64)>,
-    /// Packets that the last update has left to add, and after how many acknowledged ones each.
+    /// Packets still to add from the last update, and the number of acknowledged packets for each.
     pending: f64,
     spacing: f64,
     /// Packets acknowledged since the last one was added.

@@ -39,7 +39,7 @@ crate::settings! {
         low_window: f64 = 38.0, 2.0..=100000.0;
         /// The window at which a loss takes off `high_decrease`, in packets.
         high_window: f64 = 83000.0, 3.0..=1000000000.0;
-        /// The fraction of the window that a loss takes off at `high_window`.
+        /// The fraction by which a loss reduces the window at `high_window`.
         high_decrease: f64 = 0.1, 0.01..=0.5;
     }
     check |params: &Params| {
@@ -52,7 +52,7 @@ crate::settings! {
     }
 }
 
-/// The fraction that a loss takes off Reno's window.
+/// The fraction by which a loss reduces the window Reno's window.
 const RENO_DECREASE: f64 = 0.5;
 
 /// An HSTCP controller.

@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn a_path_four_times_as_long_gains_sixteen_packets_a_round_trip() {
-        // 16 packets in 100 ms are four in 25 ms, where Reno gains one in a window a quarter as large.
+        // 16 packets in 100 ms equal four in 25 ms, where Reno gains one with a window a quarter as large.
         let mut long = trace(Version::Published, Start::avoiding(400.0), 100);
         let gained = long.round_trip() - 400.0;
         assert!((15.5..16.0).contains(&gained), "{gained}");

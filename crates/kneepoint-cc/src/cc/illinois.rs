@@ -45,9 +45,9 @@ crate::settings! {
         alpha_min: f64 = 0.3, 0.01..=100.0;
         /// Packets added per round trip where there is next to no queueing delay.
         alpha_max: f64 = 10.0, 0.01..=1000.0;
-        /// The fraction of the window that a loss takes off where there is little queueing delay.
+        /// The fraction by which a loss reduces the window where there is little queueing delay.
         beta_min: f64 = 0.125, 0.01..=0.99;
-        /// The fraction of the window that a loss takes off where the queueing delay is great.
+        /// The fraction by which a loss reduces the window where the queueing delay is great.
         beta_max: f64 = 0.5, 0.01..=0.99;
         /// η1: the delay up to which α is greatest, as a fraction of the greatest delay.
         eta1: f64 = 0.01, 0.0..=0.99;

@@ -42,7 +42,7 @@ crate::settings! {
         allowed_increase: f64 = 1.0, 0.0..=1000000.0;
         /// The least window, in packets.
         min_window: f64 = 2.0, 1.0..=100.0;
-        /// The fraction of the window that a loss takes off.
+        /// The fraction by which a loss reduces the window.
         loss_decrease: f64 = 0.5, 0.01..=0.99;
         /// The delay that it watches: hosts without a receiver's clock have round trips.
         signal: Signal = Signal::OneWay;

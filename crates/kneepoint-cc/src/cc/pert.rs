@@ -53,9 +53,9 @@ crate::settings! {
         signal: Signal = Signal::RoundTrip;
         /// The weight of the past in the smoothed delay.
         history: f64 = 0.99, 0.0..=0.9999;
-        /// The fraction of the window that an early response takes off.
+        /// The fraction by which an early response reduces the window.
         decrease: f64 = 0.35, 0.01..=0.99;
-        /// The fraction of the window that a loss takes off.
+        /// The fraction by which a loss reduces the window.
         loss_decrease: f64 = 0.5, 0.01..=0.99;
         /// Packets added per round trip in congestion avoidance.
         increase: f64 = 1.0, 0.01..=100.0;

@@ -88,14 +88,14 @@ crate::settings! {
         ..probe: probe::Params;
         /// A loss takes off the fraction β, too.
         loss_beta: bool = true;
-        /// The fraction of the window that a loss takes off where that is not β.
+        /// The fraction by which a loss reduces the window where that is not β.
         loss_decrease: f64 = 0.5, 0.01..=0.99;
         /// The rate of early responses falls while there are none, as the loss rate does.
         early_rate_ages: bool = true;
         /// Respond early in slow start too; the response ends it.
         early_in_slow_start: bool = false;
         /// Beyond the thesis: the link is not empty, and a loss takes off `loss_decrease`, while the window is more than
-        /// this many times what Reno has at the same loss rate; 0 asks nothing of losses.
+        /// this many times what Reno has at the same loss rate; 0 ignores losses.
         friendly: f64 = 0.0, 0.0..=1000.0;
     }
 }

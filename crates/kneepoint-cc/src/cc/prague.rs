@@ -60,7 +60,7 @@ pub struct Prague {
     seen: bool,
     /// When alpha moved last.
     averaged: Time,
-    /// When a mark last took its part.
+    /// The time of the last reduction by a mark.
     reduced: Option<Time>,
     /// Round trips yet to pass before the virtual one counts.
     transition: u32,

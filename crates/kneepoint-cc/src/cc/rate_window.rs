@@ -171,7 +171,7 @@ mod tests {
         }
         trace.ack(Span::from_millis(10));
         assert!((trace.window() - (11.0 + 1.0 / 11.0)).abs() < 1e-9, "{}", trace.window());
-        // The excess is a fraction of a packet, which the next acknowledgement takes off again.
+        // The excess is a fraction of a packet, which the next acknowledgement removes.
         trace.ack(Span::from_millis(10));
         assert!((trace.window() - (11.0 + 1.0 / 11.0)).abs() < 1e-9, "{}", trace.window());
     }

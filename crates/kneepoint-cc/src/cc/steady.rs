@@ -189,7 +189,7 @@ fn random(config: &Config, p: f64, rtt: Span) -> f64 {
     let mut draws = Rng::stream(1, "loss", 0);
     let mut lose = |host: &mut Host, count: u32| {
         for _ in 0..count {
-            // Geometric: how many arrive before one is lost.
+            // Geometric: the number of arrivals before a loss.
             let arrive = libm::log(1.0 - draws.uniform()) / libm::log1p(-p);
             for _ in 0..arrive as u64 {
                 host.packet(false);

@@ -41,7 +41,7 @@ crate::settings! {
         beta: Or<f64, Auto> = Or::WORD, Or::is(0.0)..=Or::is(1000.0);
         /// Slow start ends when more packets than this wait in the queue.
         gamma: f64 = 1.0, 0.0..=1000.0;
-        /// The fraction of the window that a loss takes off; `auto` is 0.25, or 0.5 on hosts of Linux.
+        /// The fraction by which a loss reduces the window; `auto` is 0.25, or 0.5 on hosts of Linux.
         loss_decrease: Or<f64, Auto> = Or::WORD, Or::is(0.01)..=Or::is(0.99);
         /// The least window, after a timeout too, in packets.
         min_window: f64 = 2.0, 1.0..=100.0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Algorithms from outside a registry: chosen, set and built like its own, made by their authors' code.
+//! External algorithms: chosen, configured and built like the registry's own, by their authors' code.
 //!
 //! A registry is an enum, so that its algorithms lie in their hosts and are dispatched without a pointer. [`external!`](crate::external) gives a
 //! family one variant more, a box, and with it room for an algorithm of any other crate.

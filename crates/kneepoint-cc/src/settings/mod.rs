@@ -261,7 +261,7 @@ pub fn describe_range<T: Setting>(range: Option<RangeInclusive<T>>) -> Option<St
 /// kneepoint_cc::settings! {
 ///     /// Parameters of a toy.
 ///     pub struct Toy {
-///         /// The fraction that an early response takes off the window.
+///         /// The fraction by which an early response reduces the window.
 ///         decrease: f64 = 0.35, 0.0..=1.0;
 ///         /// Respond in slow start too.
 ///         early: bool = false;

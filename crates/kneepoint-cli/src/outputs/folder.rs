@@ -275,7 +275,7 @@ fn alike(new: &Path, model: &Path) -> io::Result<bool> {
     fs::set_permissions(new, Permissions::from_mode(wanted.mode() & 0o7777)).map(|()| true)
 }
 
-/// Removes an earlier report that is out of its place. Files that have appeared in it meanwhile are moved to their
+/// Removes an earlier report that was moved aside. Files that have appeared in it meanwhile are moved to their
 /// intended place.
 fn retire(session: &Session, path: &Path, ours: &Paths, place: &Path) {
     let _ = tree::remove(path, ours);

@@ -53,7 +53,7 @@ pub struct PathOptions {
     /// Shape by a token bucket of this burst, as tc-tbf does: 64kb, 64kb:peak=100mbit
     #[arg(long, value_name = "BURST", conflicts_with = "trace", help_heading = PATH)]
     shaper: Option<String>,
-    /// Send only when a grant comes, all that waits together, as DOCSIS and Wi-Fi do: 2ms
+    /// Send only at grants, all waiting packets together, as DOCSIS and Wi-Fi do: 2ms
     #[arg(long, value_name = "PERIOD", conflicts_with_all = ["trace", "shaper"], help_heading = PATH)]
     grants: Option<String>,
     /// Police: drop what exceeds a rate and a burst, 10mbit or 10mbit:burst=64kb

@@ -60,7 +60,7 @@ const fn property(
     Property { word, forward, reverse, link, form }
 }
 
-/// Both ways of a dumbbell have the fields without a reverse one in common; only links have those without any.
+/// Both ways of a dumbbell share the fields that have no reverse; only links have the others.
 pub const PROPERTIES: &[Property] = &[
     property("rate", Some("topology.rate"), Some("topology.reverse_rate"), "rate", Form::Quantity),
     property("rtt", Some("topology.rtt"), None, "", Form::Quantity),

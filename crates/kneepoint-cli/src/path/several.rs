@@ -6,7 +6,7 @@ use super::table::scalar;
 
 /// Several values of a property.
 pub struct Several<'w> {
-    /// The field of its section that they are of, where it is a section.
+    /// The field of its section, where it is a section.
     pub(super) part: Option<&'static str>,
     /// Further required lines of the section, in TOML.
     pub(super) whole: Option<String>,

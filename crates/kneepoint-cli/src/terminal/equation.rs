@@ -112,7 +112,7 @@ mod tests {
                 40,
                 "  K > C·RTT / 7\n      equation (13): no N empties it\n",
             ),
-            // The column of those below is a column as any other.
+            // The column of the rows below is an ordinary column.
             ("m = argmax of the value of a segment", 30, "m = argmax of the value\n of a segment\n"),
         ] {
             assert_eq!(folded(line, columns), shown);

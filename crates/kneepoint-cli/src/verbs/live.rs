@@ -109,7 +109,7 @@ struct Runs {
     /// The kernel's congestion control for one of the scenario [default: the same name, with _ for -]
     #[arg(long, value_name = "NAME=KERNEL", value_delimiter = ',', value_parser = pair)]
     cc_map: Vec<(String, String)>,
-    /// Attempts at a run that late packets do not spoil
+    /// Attempts until late packets do not spoil a run
     #[arg(long, default_value_t = 3, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     attempts: u32,
     /// Runs of the kernel at the same time, each in namespaces of its own; they share the processor, so that times per packet grow

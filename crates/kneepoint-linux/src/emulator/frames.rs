@@ -36,7 +36,7 @@ impl Frames {
         &mut self.slots[slot as usize][..]
     }
 
-    /// The slot holds this many bytes, which came from a side.
+    /// The slot holds this many bytes from a side.
     #[inline]
     pub fn fill(&mut self, slot: u32, length: usize, from: Side) {
         self.known[slot as usize] = (length as u16, from);

@@ -228,7 +228,7 @@ impl<O: Observer> Emulator<O> {
         }
     }
 
-    /// When the next thing happens, as far as is known.
+    /// The time of the next event, if known.
     pub fn next(&self) -> Time {
         (0..=self.entities).map(|entity| self.events.due(entity as u32)).min().unwrap_or(Time::NEVER)
     }

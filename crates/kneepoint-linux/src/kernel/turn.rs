@@ -107,7 +107,7 @@ fn holder(file: &File) -> String {
         format!("{:02x}:{:02x}:{}", major(file.dev()), minor(file.dev()), file.ino())
     });
     let table = fs::read_to_string("/proc/locks").unwrap_or_default();
-    // Number, kind, strength, purpose, process, file. A line of one that waits has an arrow in front of its kind.
+    // Number, kind, strength, purpose, process, file. The line of a waiting process has an arrow in front of its kind.
     let lines = table.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
     let mut held = lines.filter(|line| line.get(1) == Some(&"FLOCK") && line.get(5) == Some(&place.as_str()));
     let process = held.next().and_then(|line| line[4].parse::<u32>().ok()).filter(|number| *number > 0);

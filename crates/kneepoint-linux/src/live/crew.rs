@@ -64,7 +64,7 @@ struct Connection {
     client: Option<TcpStream>,
     tuple: Tuple,
     opened: Time,
-    /// Bytes to be carried so far, those that the sending socket took, and those that the client has.
+    /// Bytes to be carried so far, accepted by the sending socket, and received by the client.
     requested: u64,
     written: u64,
     received: u64,
@@ -325,7 +325,7 @@ impl Connection {
         self.written < self.requested || self.has_to_shut()
     }
 
-    /// Whether the sending socket is to be shut down for writing, which it takes once it is connected.
+    /// Whether the sending socket is to be shut down for writing once it is connected.
     fn has_to_shut(&self) -> bool {
         self.last && !self.shut && (self.written > 0 || self.client.is_some())
     }

@@ -208,7 +208,7 @@ fn body(head: &mut Vec<u8>, part: &[u8]) -> io::Result<Option<Vec<u8>>> {
     head.extend_from_slice(part);
     let Some(place) = head.windows(MARK.len()).position(|four| four == MARK) else {
         return if head.len() > HEAD {
-            Err(io::Error::other("the server's answer has no end of its head"))
+            Err(io::Error::other("the header of the server's response is incomplete"))
         } else {
             Ok(None)
         };

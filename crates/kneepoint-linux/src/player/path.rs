@@ -40,7 +40,7 @@ impl Path {
         }
     }
 
-    /// When a segment that leaves now arrives, and in which state: never, once or more often.
+    /// The arrivals of a segment that leaves now, with their states: none, one or more.
     pub fn carry(&mut self, now: Time, mut piece: Piece) -> Vec<(Time, Piece)> {
         let which = self.count(piece.number());
         let mut arrivals = Vec::new();

@@ -310,7 +310,7 @@ impl Stream {
         self.mss.unwrap_or(USUAL_MSS)
     }
 
-    /// The offset of a sequence number: of those that it stands for, the one nearest to the last sent.
+    /// The offset of a sequence number: of the possible ones, the nearest to the last sent.
     fn offset(&self, seq: u32) -> Option<u64> {
         let near = seq.wrapping_sub(self.base?).wrapping_sub(self.high as u32).cast_signed();
         Some(self.high.saturating_add_signed(i64::from(near)))

@@ -55,7 +55,7 @@ const QUEUES: u32 = 65536;
 /// The same for FQ-PIE, which updates at most this many flows per tick of the clock; with more flows, each would be
 /// updated less often than configured.
 const QUEUES_AT_ONCE: u32 = 2048;
-/// Longer than any run: a delay that never stands.
+/// Longer than any run: a delay that never persists.
 const NEVER_US: u32 = 100_000_000;
 /// Packets that fit where there is no limit.
 const ANY_NUMBER: u32 = 1_000_000;
@@ -152,7 +152,7 @@ fn codel(config: &Config, facts: &Facts) -> Result<Discipline, String> {
     Ok(plain("codel", Acts::AtHead, options))
 }
 
-/// CoDel whose delay never stands, and its threshold beyond which every packet is marked.
+/// CoDel whose delay never persists, and its threshold beyond which every packet is marked.
 fn step(config: &Config, facts: &Facts) -> Result<Discipline, String> {
     only(config, &[("scalable_only", "false")])?;
     let delay = match get::<Span>(config, "delay") {

@@ -224,7 +224,7 @@ fn transfer(words: &[&str]) -> Option<Transfer> {
     })
 }
 
-/// The nodes of its pairs are not written, only how many there are.
+/// The nodes of its pairs are not written, only their number.
 fn crew_words(crew: &Crew) -> Result<Vec<String>, String> {
     let source = &crew.source;
     let mut words = vec![

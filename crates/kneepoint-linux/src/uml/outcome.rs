@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What an instance says of its run besides the packets, as text: written inside, read outside.
+//! An instance's report on its run, besides the packets, as text: written inside, read outside.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -143,8 +143,8 @@ impl Trips {
         visits
     }
 
-    /// Says when packets were dropped at the head of their lines: from the last to the first, since it is known by those behind them. The
-    /// last of a line was dropped when it arrived, for all that is known.
+    /// Says when packets were dropped at the head of their lines: from the last to the first, since it is known by
+    /// those behind them. The last of a line is assumed to have been dropped on arrival.
     fn end(&self, visits: &mut [Visit], acts: Acts) {
         if acts == Acts::OnArrival {
             return;

@@ -145,7 +145,7 @@ fn pi_and_its_variants_agree_with_the_laboratory_to_six_decimals() {
             assert_eq!(ours.len(), arrivals.len());
             let mut moved = 0;
             for (place, ((_, kernel), laboratory)) in ours.iter().zip(&theirs).enumerate() {
-                // MC's step: a window at the limit may be on either side of it.
+                // MC's step: a window at the limit may fall on either side.
                 let step = spare == Rule::Threshold && (*kernel == 0.0) != (*laboratory == 0.0);
                 assert!(!step || arrivals[place].2 > 0, "{place}: {kernel} {laboratory}");
                 assert!(

@@ -300,5 +300,5 @@ class _Remote(Store):
 
 
 def opened(place: str, folder: Optional[str] = None) -> Store:
-    """The store at a place; of a URL, `folder` has copies."""
+    """The store at a place; for a URL, `folder` has copies."""
     return _Remote(place, folder) if "://" in place else Store(place)

@@ -3,7 +3,7 @@
 
     import kneepoint as knee
 
-    @knee.controller("gentle", decrease=knee.Parameter(0.3, 0.01, 0.99, "The fraction that a loss takes off."))
+    @knee.controller("gentle", decrease=knee.Parameter(0.3, 0.01, 0.99, "The fraction by which a loss reduces the window."))
     class Gentle:
         def __init__(self, start, decrease):
             self.window, self.decrease = start.initial_window, decrease

@@ -50,7 +50,7 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     source::add_to(module)
 }
 
-/// Raises what is wrong with algorithms: a name that is taken, a parameter out of its range, a source that cannot be made.
+/// Raises faults of algorithms: a name that is taken, a parameter out of its range, a source that cannot be made.
 #[pyfunction]
 pub fn check_algorithms(py: Python<'_>, algorithms: Vec<Algorithm>) -> PyResult<()> {
     let raised = Arc::new(Raised::default());

@@ -207,7 +207,7 @@ impl End {
         }
     }
 
-    /// Does all that it can at `now`: takes in, hands over, and sends by `emit`.
+    /// Does all pending work at `now`: receives, delivers, and sends by `emit`.
     pub(super) fn work(&mut self, now: Instant, mut emit: impl FnMut(Datagram)) -> Result<News, String> {
         let mut news = News::default();
         let Some((handle, connection)) = &mut self.connection else { return Ok(news) };

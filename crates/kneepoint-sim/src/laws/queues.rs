@@ -9,7 +9,7 @@ use crate::queue::{self, Buffer, Facts, Fate, Limit, Order, Reason};
 use crate::rng::Rng;
 use crate::units::{Bytes, Rate, Span, Time};
 
-/// Flows that send, none of them in order of its number.
+/// Sending flows, in an order other than their numbers.
 const FLOWS: [u32; 8] = [7, 7, 7, 7, 7, 2, 5, 0];
 /// The flow among them whose sender answers marks in proportion.
 const SCALABLE: u32 = 5;

@@ -124,7 +124,7 @@ pub(super) const METRICS: &[Entry<Playback>] = &[
     ),
     number(
         "streams_on_time_share",
-        "Live streams of whose packets less than 1 in 10 000 come too late",
+        "Live streams with less than 1 in 10 000 packets too late",
         "on time",
         PERCENT,
         |play| play.on_time,

@@ -31,9 +31,9 @@ crate::settings! {
     pub struct Params {
         /// Mark packets of senders that understand marks, where CoDel would drop them.
         ecn: bool = true;
-        /// The queueing delay that may stand.
+        /// The queueing delay that may persist.
         target: Span = Span::from_millis(5), Span::ZERO..=Span::from_secs(10);
-        /// How long a delay must stand, and the time between the first two responses.
+        /// How long a delay must persist, and the time between the first two responses.
         interval: Span = Span::from_millis(100), Span::from_millis(1)..=Span::from_secs(100);
     }
 }

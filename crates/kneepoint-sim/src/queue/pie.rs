@@ -36,7 +36,7 @@ use crate::rng::Rng;
 use crate::units::{Bytes, Span, Time};
 
 crate::choice! {
-    /// Whose exceptions from the law are made.
+    /// The origin of the exceptions from the law.
     pub enum Rules {
         /// Those of RFC 8033.
         Rfc8033 = "rfc8033",
@@ -55,7 +55,7 @@ crate::settings! {
         mark_limit: f64 = 0.1, 0.0..=1.0;
         /// Space drops evenly: none before the probabilities of the arrivals sum to 0.85, one before 8.5.
         derandomize: bool = false;
-        /// Whose exceptions are made for short queues, short delays and bursts.
+        /// The origin of the exceptions for short queues, short delays and bursts.
         rules: Rules = Rules::Rfc8033;
         /// The queueing delay above which every update adds 0.02 to the probability.
         steep_delay: Span = Span::from_millis(250), Span::ZERO..=Span::from_secs(1000);

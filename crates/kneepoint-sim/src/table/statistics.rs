@@ -78,7 +78,7 @@ impl Bounds {
     pub const FRACTION: Bounds = Bounds { least: 0.0, most: 1.0 };
 }
 
-/// What 97.5 % of Student's distribution with `freedom` degrees of freedom do not exceed.
+/// The 97.5 % quantile of Student's distribution with `freedom` degrees of freedom.
 pub(super) fn student_t(freedom: f64) -> f64 {
     let quantile = StudentsT::new(0.0, 1.0, freedom).map_or(f64::NAN, |student| student.inverse_cdf(0.975));
     // The last digits of the root search vary between machines; equal bytes need them equal.

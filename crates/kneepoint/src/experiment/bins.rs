@@ -51,7 +51,7 @@ crate::settings! {
         name: Words = Words::default();
         /// The value that decides on the bin of a run.
         of: Words = Words::default();
-        /// The edges of the bins, of which each is the first value of a bin but the last.
+        /// The edges of the bins: each except the last is the first value of a bin.
         edges: Edges = Edges::default();
         /// The axes of the sweep over which runs are pooled.
         pool: Names = Names::default();

@@ -210,7 +210,7 @@ impl Page<'_> {
     }
 }
 
-/// Runs a finding or a case, and judges its claim, for this scheme in places that it leaves open.
+/// Runs a finding or a case, and judges its claim, with this scheme in its open place.
 pub fn judged(text: &str, scheme: &str, extensions: &Extensions) -> Result<Judgement, String> {
     let scheme: Scheme = match extensions {
         all if *all == Extensions::NONE => scheme::parse(scheme)?,

@@ -46,7 +46,7 @@ crate::settings! {
         gain: f64 = 0.0, 0.0..=1000000.0;
         /// m, in rad/s; 0 is equation (21).
         zero: f64 = 0.0, 0.0..=1000000.0;
-        /// The fraction of the window that a response takes off.
+        /// The fraction by which a response reduces the window.
         decrease: f64 = 0.5, 0.01..=0.99;
         /// Let responses follow the window of a round trip ago, whose packets they answer.
         window_delayed: bool = true;

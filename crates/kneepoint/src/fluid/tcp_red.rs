@@ -46,7 +46,7 @@ crate::settings! {
         weight: f64 = 0.0000013333, 0.000000000001..=0.9999;
         /// The interval between samples; `0s` is a packet's, 1/C.
         delta: Span = Span::ZERO, Span::ZERO..=Span::from_secs(1000);
-        /// The fraction of the window that a response takes off.
+        /// The fraction by which a response reduces the window.
         decrease: f64 = 0.5, 0.01..=0.99;
         /// The shape of the law.
         shape: Shape = Shape::Linear;

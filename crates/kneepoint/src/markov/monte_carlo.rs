@@ -69,7 +69,7 @@ impl Process<'_> {
         self.tally
     }
 
-    /// The sessions of the next interval, which begins, after `n`.
+    /// The sessions of the interval that begins, after `n` in the last.
     fn sessions(&mut self, n: u32) -> u32 {
         let q = departure(self.params, n);
         let departed = (0..n).filter(|_| self.rng.chance(q)).count() as u32;

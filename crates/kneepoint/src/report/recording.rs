@@ -9,7 +9,7 @@ use crate::units::Span;
 
 /// Blocks of a line that shows the rate over time.
 const BLOCKS: u64 = 60;
-/// Heights of a block; nothing is carried in the first.
+/// Heights of a block; the first means no traffic.
 const HEIGHTS: [char; 9] = ['·', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 crate::keys! {

@@ -26,7 +26,8 @@ impl Extensions {
         Ok(self)
     }
 
-    /// Adds a source of traffic, unless another has its name, a scenario another section of its, or a parameter cannot be set.
+    /// Adds a source of traffic, unless its name is taken by another source or by a section of scenarios, or a
+    /// parameter cannot be set.
     pub fn source(mut self, source: traffic::External) -> Result<Extensions, String> {
         let (name, entry) = (source.name(), *source.entry());
         let config = traffic::Config::from(source);

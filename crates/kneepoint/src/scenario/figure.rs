@@ -25,7 +25,7 @@ pub const MOST_FACETS: usize = 2;
 crate::settings! {
     /// How the figure of a scenario or an experiment is drawn.
     pub struct FigureSpec {
-        /// The axis of the sweep along which it is drawn; names that are no numbers become bars. Without it, the one
+        /// The axis of the sweep along which it is drawn; levels that are not numbers become bars. Without it, the one
         /// with most numbers.
         x: Words = Words::default();
         /// The readable name of that axis, with its unit.

@@ -105,7 +105,7 @@ pub(super) const HEAD: Fields = Head::FIELDS;
 const SECTIONS: &[Section] = &[
     Section {
         name: "run",
-        about: "When things happen, and how often the whole is repeated.",
+        about: "Times of the run, and its repetitions.",
         wanted: true,
         fields: &[Run::FIELDS],
         ..PLAIN

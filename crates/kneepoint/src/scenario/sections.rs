@@ -65,7 +65,7 @@ crate::settings! {
 }
 
 crate::settings! {
-    /// When things happen, and how often the whole is repeated.
+    /// Times of the run, and its repetitions.
     pub struct Run {
         /// The end of the run.
         duration: Span = Span::from_secs(60), Span::from_millis(1)..=LONGEST;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Groups of traffic: from the sections of sources to wishes for the topology and groups for the engine.
+//! Groups of traffic: from the sections of sources to requirements for the topology and groups for the engine.
 
 use super::choose::{Family, Precedence, choose_from, unfold};
 use super::extensions::Extensions;

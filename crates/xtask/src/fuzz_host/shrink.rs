@@ -88,7 +88,7 @@ fn advance(impairment: &mut Impairment, by: u32) {
     }
 }
 
-/// To the next ten milliseconds, which are at least as many.
+/// Rounded up to ten milliseconds.
 fn rounded(span: Span) -> Span {
     Span::from_millis(span.0.div_ceil(10_000_000) * 10)
 }

@@ -229,7 +229,7 @@ mod tests {
         assert!((path.pacing() - 0.99 * 2.885 * 10.0 / 0.101).abs() < 1e-6, "{}", path.pacing());
         path.until(|path| phase(&path.controller) == Some(2));
         assert!((path.pacing() - 0.99 * path.controller.0.rate).abs() < 1e-6);
-        // Two products of 101 ms, the extra packet that every one is when it arrives, and three times two; even.
+        // Two products of 101 ms, the extra packet of a bunch of one, and three times two; even.
         path.until(|path| path.now >= Span::from_secs(5).after_start() && phase(&path.controller) == Some(5));
         let state = &path.controller.0;
         let extra = state.extra(state.linux.as_ref().unwrap());

@@ -56,7 +56,7 @@ impl Model {
         self.rates[0].max(self.rates[1])
     }
 
-    /// A probe is over: the cycle before the last one is forgotten.
+    /// A probe is over: the cycle before the last one is discarded.
     pub fn forget_cycle(&mut self) {
         self.rates = [self.rates[1], 0.0];
     }

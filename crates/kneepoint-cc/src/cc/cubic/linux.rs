@@ -175,7 +175,7 @@ mod tests {
         // At K + 5 s less a round trip, the target is 1000 + 0.4004 · 5³ = 1050.
         let beyond = run(&mut trace, Span::from_secs_f64(5.0 - 1.357));
         assert!((1047.0..=1050.0).contains(&beyond), "{beyond}");
-        // 1050 · 717 / 1024, and a second loss gives way: 735 (1024 + 717) / 2048.
+        // 1050 · 717 / 1024, and a second loss releases more: 735 (1024 + 717) / 2048.
         trace.loss();
         let smaller = (beyond * 717.0 / 1024.0).floor();
         assert_eq!(trace.window(), smaller);

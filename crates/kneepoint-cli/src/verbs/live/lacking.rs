@@ -22,7 +22,7 @@ enum Way {
     None(Option<(&'static str, &'static str)>),
 }
 
-/// The remedy for controls that a kernel with the `known` ones lacks.
+/// The remedy for controls that are not among the kernel's `known` ones.
 pub fn remedy(lacking: &[&str], known: &[String]) -> String {
     let each = lacking.iter().map(|name| advice(name, known)).collect::<Vec<_>>();
     format!(

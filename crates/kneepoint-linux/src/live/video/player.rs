@@ -139,7 +139,7 @@ impl Player {
         self.ahead(now).is_none_or(|ahead| ahead < self.buffering.buffer)
     }
 
-    /// When the clock has to be looked at, unless bytes arrive before.
+    /// The time of the next check of the clock, unless bytes arrive before.
     pub fn due(&self, now: Time) -> Time {
         match self.clock {
             Clock::Runs(position, since) if self.pauses() => {

@@ -194,7 +194,7 @@ impl<'r> Build<'r> {
         fs::write(made.join(MANIFEST), manifest)?;
         let name = format!("{}-{}", &self.recipe.hash()[..DIGITS], &source[..DIGITS]);
         let kept = self.cache.join(name);
-        // An earlier build of the same gives way.
+        // An earlier build of the same kernel is replaced.
         if kept.exists() {
             fs::rename(&kept, place.join("earlier"))?;
         }

@@ -204,7 +204,7 @@ impl Deliveries {
     }
 
     fn bits(&self, window: Interval) -> f64 {
-        // Opportunities before an instant are those until a nanosecond earlier.
+        // Opportunities before an instant are counted until a nanosecond earlier.
         let before = |at: Time| if at.0 == 0 { 0 } else { self.after(Time(at.0 - 1)) };
         f64::from(8 * Times::BYTES) * (before(window.to) - before(window.from)) as f64
     }

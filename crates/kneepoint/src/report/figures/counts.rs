@@ -18,7 +18,7 @@ pub(in super::super) fn counts(comparison: &Comparison) -> Vec<Block> {
 /// Drops and marks at the bottleneck, and retransmissions, summed from the start of the run: a curve per scheme. An
 /// event that never happens has no figure.
 fn charts(comparison: &Comparison) -> Vec<Figure> {
-    // That of the bottleneck is the first column; groups are added up.
+    // The bottleneck's is the first column; groups are added up.
     let quantities = [
         ("drops", 1, "Packets dropped", "By the bottleneck's queue, since the start of the first run."),
         ("marks", 1, "Packets marked", "By the bottleneck's queue, since the start of the first run."),

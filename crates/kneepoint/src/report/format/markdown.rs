@@ -132,7 +132,7 @@ fn anchor(heading: &str) -> String {
     kept.chars().filter(|c| c.is_alphanumeric() || "-_".contains(*c)).collect()
 }
 
-/// Text that is text: no markup, link, image or address of it is alive.
+/// Escaped text: it contains no active markup, link, image or address.
 fn escaped(text: &str) -> String {
     let mut shown = String::new();
     let mut before = ' ';

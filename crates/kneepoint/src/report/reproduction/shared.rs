@@ -96,7 +96,7 @@ fn verdicts(outcome: &Reproduction, variant: usize) -> Vec<Verdict> {
     outcome.under(variant).iter().map(|judgement| judgement.verdict).collect()
 }
 
-/// The variant of an experiment under a choice, if it was run: of the alternatives, those of readings that it has.
+/// The variant of an experiment under a choice, if it was run: with the alternatives of its own readings.
 fn place(outcome: &Reproduction, choice: &Choice) -> Option<usize> {
     let variants = &outcome.experiment.variants;
     let known = |id: &String| variants.iter().any(|variant| variant.choice.contains_key(id));

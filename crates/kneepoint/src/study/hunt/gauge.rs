@@ -22,7 +22,7 @@ pub struct Gauge {
     /// Waits of data packets at the bottleneck, in microseconds.
     waits: Vec<u32>,
     window: f64,
-    /// The least window at a drop for lack of room.
+    /// The least window at an overflow drop.
     at_drop: f64,
     arrived: u64,
     dropped: u64,

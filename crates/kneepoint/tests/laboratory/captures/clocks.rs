@@ -69,7 +69,7 @@ fn without_timestamps_the_data_shows_that_a_clock_was_set() {
     let bare = transfer().with(|shot| vec![Shot { stamps: None, ..shot.clone() }]);
     let plain = frames(&bare, |shot, id| vec![over_ipv4(shot, id)]);
     let base = only_in(&plain, RAW);
-    // Before a retransmission, and between two packets of new data, as no sender leaves it for an hour.
+    // Before a retransmission, and between two packets of new data, because no sender pauses there for an hour.
     let new = |two: &[Shot]| two.iter().all(|shot| shot.payload > 0 && !shot.again);
     let between = 302 + bare.shots[300..].windows(2).position(new).unwrap();
     for (number, by) in [(300, -3_600_000), (between, -3_600_000), (between, 3_600_000)] {

@@ -36,7 +36,7 @@ pub fn check(makes: bool, plays: bool) -> Result<(), Failure> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let there = |name: &str| std::env::split_paths(&path).any(|folder| folder.join(name).is_file());
     let wanted = [
-        (makes, "ffmpeg", "it makes the film; or play one with --clip FILE.ts"),
+        (makes, "ffmpeg", "it makes the film; or play another with --clip FILE.ts"),
         (plays, "mpv", "it is one of the players"),
     ];
     for (needed, name, why) in wanted {

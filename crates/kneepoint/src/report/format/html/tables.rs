@@ -14,7 +14,7 @@ pub(super) fn open(page: &mut String, label: &str) -> fmt::Result {
     write!(page, "<div class=\"scroll\" role=\"group\" tabindex=\"0\" aria-label=\"{}\">", Escaped(label))
 }
 
-/// The heading of the first column; a cell where it has no words, for an empty heading says nothing.
+/// The heading of the first column; a plain cell where it has no words, because an empty heading confuses readers.
 fn corner(page: &mut String, words: &str) -> fmt::Result {
     match words.is_empty() {
         true => page.write_str("<td></td>"),
