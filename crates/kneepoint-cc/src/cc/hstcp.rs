@@ -52,7 +52,7 @@ crate::settings! {
     }
 }
 
-/// The fraction by which a loss reduces the window Reno's window.
+/// The fraction by which a loss reduces Reno's window.
 const RENO_DECREASE: f64 = 0.5;
 
 /// An HSTCP controller.
