@@ -7,8 +7,9 @@
 
 Recorded are the rows of `knee compare` at its defaults, of every scenario in scenarios/, of every experiment under
 experiments/ with --quick, and of the recorded validation settings (which `xtask validate --scenarios` prints). A number of
-the first recording that the second has under the same labels must be equal as text; one that is gone is a difference; new
-columns, labels and rows are none. KNEE_XTASK is the xtask to ask; KNEE_SAME=compare,scenarios,experiments,validation takes a part. Needs Python 3 alone.
+the first recording that the second has under the same labels must be equal as text; a missing number is a difference;
+new columns, labels and rows are not. KNEE_XTASK is the xtask to ask; KNEE_SAME=compare,scenarios,experiments,validation
+takes a part. Needs Python 3 alone.
 """
 
 import csv

@@ -194,7 +194,7 @@ part_descriptors() {
     say "  $tried limits"
 }
 
-# Takes what the fuzzer found into the repository: as few short inputs as reach the same code.
+# Adds the fuzzer's findings to the repository: the fewest and shortest inputs that reach the same code.
 keep() {
     build
     local name longest words seeds

@@ -60,7 +60,9 @@ impl fmt::Display for Allowance {
         match self.origin {
             Origin::Said => write!(out, "the {allowed} of `{}`", self.option("memory", "")),
             Origin::Machine => write!(out, "{allowed}, three quarters of this machine's available memory"),
-            Origin::ControlGroup => write!(out, "{allowed}, three quarters of the control group's free memory"),
+            Origin::ControlGroup => {
+                write!(out, "{allowed}, three quarters of the control group's free memory")
+            }
             Origin::AddressSpace => write!(out, "{allowed}, by the limit of the address space (`ulimit -v`)"),
         }
     }

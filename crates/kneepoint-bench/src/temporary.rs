@@ -69,7 +69,7 @@ fn locked(path: &Path) -> Option<File> {
     file.try_lock().is_ok().then_some(file)
 }
 
-/// Opens what is there without waiting for the other end of a pipe, and not through a symbolic link.
+/// Opens an existing file without waiting for the other end of a pipe, and without following a symbolic link.
 pub fn open(path: &Path, how: &mut OpenOptions) -> io::Result<File> {
     how.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32).open(path)
 }

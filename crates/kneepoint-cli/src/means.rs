@@ -24,8 +24,8 @@ pub struct MeansOptions {
     /// Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs]
     ///
     /// Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is
-    /// kept is read back instead of being simulated: by the same command after an interruption, and by any other. A file
-    /// that is not what was kept is set aside as NAME.json.bad and named, and its run is made again.
+    /// kept is read back instead of being simulated: by the same command after an interruption, and by any other. A
+    /// damaged file is set aside as NAME.json.bad and named, and its run is made again.
     #[arg(long, value_name = "DIR", overrides_with = "store")]
     store: Option<PathBuf>,
     /// Memory that the runs may take together, as in 4gb [default: three quarters of the available memory]

@@ -127,8 +127,8 @@ fn series(folder: &Path, stem: &str) -> Result<Option<Table>, String> {
     let [text, columns] = ["csv", "parquet"].map(|ending| folder.join(format!("{stem}.{ending}")));
     let damaged = |path: &Path, why: String| format!("`{}` cannot be read: {why}", path.display());
     if text.is_file() {
-        let bytes =
-            files::read_bytes(&text, LARGEST).map_err(|_| damaged(&text, "it is not a file of text".into()))?;
+        let bytes = files::read_bytes(&text, LARGEST)
+            .map_err(|_| damaged(&text, "it is not a file of text".into()))?;
         let table = csv::read(&String::from_utf8_lossy(&bytes)).and_then(over_time);
         return table.map(Some).map_err(|why| damaged(&text, why));
     }

@@ -26,7 +26,7 @@ fn wished() -> Option<usize> {
     read(&std::env::var("COLUMNS").ok()?)
 }
 
-/// A width as `COLUMNS` has it; none where it is none.
+/// A width from `COLUMNS`; none if it is not a width.
 fn read(columns: &str) -> Option<usize> {
     columns.trim().parse().ok().filter(|columns| *columns > 0)
 }
@@ -92,7 +92,8 @@ pub fn hanging(name: &str, words: &str, columns: Option<usize>) -> String {
     }
 }
 
-/// The documentation of an item in lines as long as the terminal's: prose and lists are filled, equations are broken where they are wider.
+/// The documentation of an item in lines of the terminal's width: prose and lists are filled, equations are broken
+/// where they are wider.
 pub fn documentation(text: &str, columns: Option<usize>) -> String {
     // Code fences are for rustdoc.
     const FENCE: &str = "```";

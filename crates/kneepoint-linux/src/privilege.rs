@@ -3,7 +3,8 @@
 //!
 //! The kernel keeps rights for each thread, and a thread or process begins with its maker's. So they are given up by
 //! system calls that
-//! concern the calling thread alone, in every thread that outlives the set-up, and [`Rights::keep`] of the last one sees that none has any.
+//! concern the calling thread alone, in every thread that outlives the set-up, and [`Rights::keep`] in the last one
+//! checks that none has any.
 
 use std::ffi::CString;
 use std::fs;

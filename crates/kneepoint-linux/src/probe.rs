@@ -198,8 +198,8 @@ fn receive(at: SocketAddr, packets: usize, ready: &Barrier) -> io::Result<Vec<Ar
 /// A packet's number, when it was sent, and when the kernel had it.
 fn take(socket: &UdpSocket) -> io::Result<(u64, u64, u64)> {
     let (mut room, mut aside) = ([0_u8; 16], [0_u64; 8]);
-    // SAFETY: all that the message points to lives through the calls; the kernel fills in at most what it is said to have room for, and
-    // the control message is read within that.
+    // SAFETY: all that the message points to lives through the calls; the kernel fills in at most the announced
+    // lengths, and the control message is read within these.
     unsafe {
         let mut part = libc::iovec { iov_base: room.as_mut_ptr().cast(), iov_len: room.len() };
         let mut message: libc::msghdr = mem::zeroed();

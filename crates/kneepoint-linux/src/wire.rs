@@ -146,8 +146,8 @@ impl Wire {
     /// A frame's own length, and the kernel's information on it.
     fn take(&self, room: &mut [u8]) -> io::Result<(usize, Aside)> {
         let mut aside = [0_u64; 8];
-        // SAFETY: all that the message points to lives through the calls; the kernel fills in at most what it is said to have room for, and
-        // control messages are read within that.
+        // SAFETY: all that the message points to lives through the calls; the kernel fills in at most the announced
+        // lengths, and control messages are read within these.
         unsafe {
             let mut part = libc::iovec { iov_base: room.as_mut_ptr().cast(), iov_len: room.len() };
             let mut message: libc::msghdr = mem::zeroed();

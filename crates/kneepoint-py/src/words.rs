@@ -34,7 +34,7 @@ pub fn schema() -> String {
     scenario::schema().to_string()
 }
 
-/// Raises what is wrong with a scenario, which may name the algorithms.
+/// Raises the faults of a scenario, which may name the algorithms.
 #[pyfunction]
 #[pyo3(signature = (text, origin, algorithms = Vec::new()))]
 pub fn check(py: Python<'_>, text: String, origin: String, algorithms: Vec<Algorithm>) -> PyResult<usize> {

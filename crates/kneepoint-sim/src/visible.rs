@@ -54,7 +54,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     }))
 }
 
-/// The same in as many bytes, for a text whose places are known: a sign that stands for any such character.
+/// The same in as many bytes, for a text with known positions: a placeholder for any such character.
 pub fn covered(text: &str) -> Cow<'_, str> {
     const SIGNS: [char; 4] = ['?', '·', '\u{fffd}', '\u{1f6c7}'];
     if !text.contains(acts) {

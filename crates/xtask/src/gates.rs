@@ -67,7 +67,7 @@ pub fn read() -> Vec<Kept> {
     serde_json::from_str(&text).unwrap_or_default()
 }
 
-/// Runs the gates, and keeps what came of them.
+/// Runs the gates, and keeps their outcomes.
 pub fn run_all(arguments: &Arguments) -> Result<bool, String> {
     let before = read();
     let mut kept = Vec::new();

@@ -118,7 +118,7 @@ struct State {
     /// Arriving packets were sent while probing, no losses were answered yet; the last of them arrive in this round.
     probe_sample: bool,
     probe_ends: bool,
-    /// The last probe lost too much; this one stopped where that one had.
+    /// The last probe lost too much; this one stopped at the same level.
     too_high: bool,
     stopped_early: bool,
     /// When the cycle began, how long it waits, and the round from which it counts.

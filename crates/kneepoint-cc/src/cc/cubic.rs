@@ -164,7 +164,7 @@ impl Cubic {
         self.epoch = Some(epoch);
     }
 
-    /// Slow start; in era linux what is left of an acknowledgement at its end counts in avoidance.
+    /// Slow start; in era linux the rest of an acknowledgement at its end counts in avoidance.
     fn start(&mut self, ack: &Ack) {
         if self.era != Era::Linux {
             return self.window.grow(ack, 1.0);

@@ -21,7 +21,8 @@ pub struct Ack {
     pub delivered: u64,
     /// Packets retransmitted so far.
     pub resent: u64,
-    /// Packets that this acknowledgement says arrived marked: for [`Marks`](super::Marks) that are echoed one by one, else zero.
+    /// Marked packets according to this acknowledgement: for [`Marks`](super::Marks) that are echoed one by one, else
+    /// zero.
     pub marked: u32,
     /// Packets by which this acknowledgement may grow the window: `acked` up to the host's limit per
     /// acknowledgement, and zero while something else than the window limits the sender or losses are repaired.

@@ -72,7 +72,7 @@ impl Folder {
         }
     }
 
-    /// A directory by default, if it was made just now, or a process that was killed left nothing in it but its mark.
+    /// A default directory, if it was just made, or holds only the mark of a killed process.
     pub fn free(session: &Session, path: &Path) -> Result<Option<Folder>, Failure> {
         sweep_beside(session, path);
         let made = match fs::create_dir(path) {
@@ -285,7 +285,7 @@ fn retire(session: &Session, path: &Path, ours: &Paths, place: &Path) {
         let _ = fs::remove_file(path.join(ours::MARK));
     }
     if let Err(error) = fs::remove_dir(path) {
-        session.tell(format!("{} has what is left of an earlier report: {error}", path.display()));
+        session.tell(format!("{} has leftovers of an earlier report: {error}", path.display()));
     }
 }
 

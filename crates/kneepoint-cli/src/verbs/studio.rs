@@ -67,7 +67,7 @@ fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Fa
     server.serve(session, page.as_bytes())
 }
 
-/// A scenario that the page can run: one that names files would lack them there.
+/// A scenario that the page can run, which has no access to files.
 fn scenario(session: &Session, file: &Path) -> Result<String, Failure> {
     let text = files::read_text(session, file)?;
     match session.extensions().parse(&text) {

@@ -113,7 +113,7 @@ fn programs_are_the_user_s_who_was_asked_for() {
     assert_eq!(run(&["--user", "12345"]), none(12345, 65534));
     let nobody = nix_user("nobody");
     assert_eq!(run(&["--user", "nobody"]), none(nobody.0, nobody.1));
-    // All rights are for those who ask for them.
+    // Full rights are kept on request only.
     let root = run(&["--user", "root"]);
     assert!(
         root.starts_with("Uid: 0 0 0 0") && root.ends_with("NoNewPrivs: 0 ") && !root.contains(NONE),

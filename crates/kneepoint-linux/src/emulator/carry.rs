@@ -185,7 +185,8 @@ impl<C: Capture, P: Port> Desk<'_, C, P> {
         }
     }
 
-    /// Waits for a frame until `until`, or for `stop.when` to become readable: which devices have frames, and whether it did.
+    /// Waits for a frame until `until`, or for `stop.when` to become readable; returns the devices with frames, and
+    /// whether it became readable.
     fn wait(&self, until: Time, stop: &Stop) -> io::Result<([bool; 2], bool)> {
         let span = until.since(self.now()).saturating_sub(stop.awake).min(LONGEST_WAIT);
         let files = [self.devices[0].file(), self.devices[1].file(), stop.when];

@@ -291,7 +291,7 @@ impl<O: Observer> Emulator<O> {
         self.watch.flows.clear();
     }
 
-    /// Frees the frames of packets that were dropped, behind those that went on twice.
+    /// Frees the frames of dropped packets, after packets that were forwarded twice.
     #[inline]
     fn release(&mut self) {
         while let Some(slot) = self.watch.doubled.pop() {

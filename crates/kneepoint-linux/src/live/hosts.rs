@@ -114,7 +114,8 @@ pub(crate) fn configure(
     set(socket, libc::IPPROTO_TCP, libc::TCP_NOTSENT_LOWAT, UNSENT)
 }
 
-/// Has a listener answer as a host with this congestion control: one with DCTCP sets ECN bits in a SYN, which others do not accept.
+/// Makes a listener answer as a host with this congestion control: DCTCP sets ECN bits in a SYN, which others do not
+/// accept.
 pub(crate) fn answers(listener: &TcpListener, control: &str) -> io::Result<()> {
     Ok(socket::setsockopt(listener, sockopt::TcpCongestion, &control.into())?)
 }

@@ -9,7 +9,7 @@
 //! A frame that the player writes is received by the kernel within the call, and packets that the kernel sends
 //! immediately can be read when the call returns, so both times are exact to some microseconds. Frames that a timer of
 //! the kernel sends are read when the thread wakes up.
-//! The device cuts no segments, so that the record shows them as TCP hands them down.
+//! The device does not segment, so that the record shows segments as TCP sends them.
 
 mod conversation;
 mod path;

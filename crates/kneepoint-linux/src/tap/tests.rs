@@ -222,7 +222,11 @@ fn timestamps_tell_the_round_trip_of_a_segment_sent_twice() {
         talk.data(20, 0, true);
         talk.data(20, 1, false);
         let packet = talk.ack(30, 0, &[(1, 2)], 20);
-        assert_eq!(packet.sent, Time(20_000_000), "an acknowledgement carries the time of the packet that caused it");
+        assert_eq!(
+            packet.sent,
+            Time(20_000_000),
+            "an acknowledgement carries the time of the packet that caused it"
+        );
         talk.data(50, 0, false);
         talk.told();
         talk.ack(60, 2, &[], echo);

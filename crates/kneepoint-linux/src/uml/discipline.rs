@@ -50,7 +50,7 @@ const KNOWN: [(&str, Told); 9] = [
 
 type Told = fn(&Config, &Facts) -> Result<Discipline, String>;
 
-/// Queues of flows, where each flow is to have its own: as many as Linux allows.
+/// The number of queues where each flow is to have its own: as many as Linux allows.
 const QUEUES: u32 = 65536;
 /// The same for FQ-PIE, which updates at most this many flows per tick of the clock; with more flows, each would be
 /// updated less often than configured.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A ring that the kernel fills with packets of a namespace, each with the time at which it was seen (`TPACKET_V3`).
 //!
-//! The kernel stamps packets where they are handled, which takes no time in the instance; a program that read the clock would move it.
+//! The kernel timestamps packets where it handles them, which takes no time in the instance; a program that reads the
+//! clock would advance it.
 
 use std::io;
 use std::mem;

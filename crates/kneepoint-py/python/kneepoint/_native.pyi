@@ -131,7 +131,7 @@ class Ack:
     resent: int
     """Packets retransmitted so far."""
     marked: int
-    """Packets that this acknowledgement says arrived marked, for `marks` that are echoed one by one."""
+    """Marked packets according to this acknowledgement, for `marks` that are echoed one by one."""
     credit: float
     """Packets by which this acknowledgement may grow the window: zero while something else limits the sender, or losses are repaired."""
     limited: bool

@@ -129,8 +129,9 @@ class Discipline(Protocol):
 class Source(Protocol):
     """A source of traffic, one member of a group: `__init__(self, site, **parameters)`, and these.
 
-    `[[NAME]]` is its section in a scenario. Attributes, read when it is made: `kind`, "datagrams" without it, "streams" for one
-    connection a member, "sessions" for as many as it opens, "process" for the same of one member; `packet_bytes`, the greatest
+    `[[NAME]]` is its section in a scenario. Attributes, read when it is made: `kind`: "datagrams" by default, "streams"
+    for one connection per member, "sessions" for as many as it opens, "process" for the same with one member;
+    `packet_bytes`, the greatest
     datagram; `pressing_bps`, the rate of one that ignores congestion. The section of "datagrams" and "streams" has `count`, how many
     members there are, each with a pair of hosts; the section of "sessions" has `sessions` and `nodes`, the section of
     "process" has `nodes`: the number of servers and clients that make the pairs.

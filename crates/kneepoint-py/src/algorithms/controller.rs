@@ -49,7 +49,7 @@ struct Ack {
     delivered: u64,
     /// Packets retransmitted so far.
     resent: u64,
-    /// Packets that this acknowledgement says arrived marked, for `marks` that are echoed one by one.
+    /// Marked packets according to this acknowledgement, for `marks` that are echoed one by one.
     marked: u32,
     /// Packets by which this acknowledgement may grow the window: zero while something else limits the sender, or losses are repaired.
     credit: f64,

@@ -33,7 +33,7 @@ pub(super) async fn answer(connection: Connection, site: &Arc<Site>, limits: &Li
 async fn request(resolver: RequestResolver<Connection, Bytes>, site: &Site, limits: &Limits, tally: &Tally) {
     let whole = async {
         let (request, mut stream) = resolver.resolve_request().await.ok()?;
-        // A stream that is dropped before its end is stopped, which curl takes for a reset of the answer.
+        // A stream dropped before its end is stopped, which curl treats as a reset of the response.
         while stream.recv_data().await.ok()?.is_some() {}
         Some((request, stream))
     };

@@ -14,7 +14,7 @@ pub struct Class {
 }
 
 /// The rate of a flow of each class, in the unit of `capacities`; infinite for a class that crosses no link, and, for a class
-/// without flows, the rate that one flow more than there are would get.
+/// without flows, the rate that one additional flow would get.
 pub fn rates(capacities: &[f64], classes: &[Class]) -> Vec<f64> {
     let mut rates = fill(capacities, classes);
     for empty in (0..classes.len()).filter(|place| classes[*place].flows == 0) {

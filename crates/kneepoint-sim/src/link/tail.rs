@@ -15,7 +15,7 @@ pub struct Tail {
     starts: Starts,
 }
 
-/// When the transmissions of waiting packets begin, and the packets' sizes: a ring whose capacity is a power of two, so that an
+/// The start of each waiting packet's transmission, and its size: a ring whose capacity is a power of two, so that an
 /// index is masked instead of compared. Its length is that of the backlog.
 #[derive(Clone, Debug)]
 struct Starts {

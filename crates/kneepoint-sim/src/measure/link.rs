@@ -11,8 +11,8 @@
 //! ```
 //!
 //! Losses of the channel are not the queue's, so they do not count in the drop ratio. The queue is without the packet in
-//! transmission. What a link of constant rate transmits across an edge of the window counts with the part inside; where capacity
-//! varies that part is known to a packet only, and utilization is one at most.
+//! transmission. A transmission across an edge of the window counts with the part inside on a link of constant rate;
+//! where capacity varies, that part is known only to within a packet, and utilization is at most one.
 
 use super::mixture::Mixture;
 use super::occupancy::Occupancy;

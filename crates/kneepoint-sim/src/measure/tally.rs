@@ -31,7 +31,7 @@ impl Tally {
         self.spread(Interval { from: at, to: at }, amount);
     }
 
-    /// So much, evenly over an interval that begins where the last one ended, or later.
+    /// This amount, spread evenly over an interval that begins at the end of the last one, or later.
     #[inline]
     pub(super) fn spread(&mut self, over: Interval, amount: u64) {
         if over.from >= self.ends {

@@ -59,7 +59,7 @@ crate::settings! {
         min_delay: Span = Span::from_micros(800), Span::ZERO..=Span::from_secs(10);
         /// The additional delay at which a packet is certainly marked; `0s` makes the ramp a step.
         range: Span = Span::from_micros(400), Span::ZERO..=Span::from_secs(10);
-        /// The least number of packets behind one that is marked for its wait.
+        /// The least number of packets behind a packet that is marked for its delay.
         min_behind: u32 = 1, 0..=10000000;
         /// How the two queues share the link.
         scheduler: Scheduler = Scheduler::Weighted;

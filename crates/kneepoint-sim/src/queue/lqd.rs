@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Readings: an arrival whose flow would hold most, but has nothing in the queue, is dropped itself; of equals, another
-//! flow holds most before the arrival's, and the one with the greatest number among those.
+//! flow counts as larger than the arrival's, and the one with the greatest number among these.
 //! Departure: the paper's flows have queues that a fair scheduler serves. Here one queue keeps the order of arrivals, so
 //! only the drops share the link.
 

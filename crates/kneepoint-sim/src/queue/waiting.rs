@@ -3,7 +3,7 @@
 //!
 //! Packets lie in slots that are reused hot, and lines are chains of slots, so a thousand queues cost no more than the
 //! packets in them. A discipline never sees a slot: it holds [`Ticket`]s, which cannot be copied, so that no packet is
-//! sent twice or stands in two lines.
+//! sent twice or is in two lines.
 
 use super::Backlog;
 use crate::packet::Packet;

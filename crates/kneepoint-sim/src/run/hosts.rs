@@ -331,7 +331,7 @@ impl Hosts {
         }
         let receiver = &self.flows[packet.flow as usize].receiver;
         match reply {
-            // What it answers may be for packets before this one, which is then held back itself.
+            // The acknowledgement may be for earlier packets, while this one's is delayed.
             Some(reply) => {
                 let wakeup = receiver.next_wakeup();
                 if wakeup != Time::NEVER {

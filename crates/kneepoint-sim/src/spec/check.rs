@@ -118,11 +118,7 @@ fn names<'n>(kind: &str, all: impl IntoIterator<Item = &'n String>) -> Checked {
     let mut known = BTreeSet::new();
     for name in all {
         ensure(!name.is_empty(), || format!("a {kind} has no name"), "give it one")?;
-        ensure(
-            known.insert(name),
-            || format!("two {kind}s are called `{name}`"),
-            "give each its own name",
-        )?;
+        ensure(known.insert(name), || format!("two {kind}s are called `{name}`"), "give each its own name")?;
     }
     Ok(())
 }

@@ -9,7 +9,7 @@
 //!   m < a:        a = a / 2 + m, at most RTO
 //!   m > RTO:      the next 16 are acknowledged at once
 //! an acknowledgement waits a, at most the round trip of the handshake where a is above 40 ms
-//! it was sent for want of another segment:   a = 2 a, at most RTO
+//! it was sent for lack of another segment:   a = 2 a, at most RTO
 //! a mark, the first since the sender's last CWR: the next two are acknowledged at once;  a CWR: its segment is
 //! ```
 //!

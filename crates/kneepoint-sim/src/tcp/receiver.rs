@@ -138,8 +138,8 @@ impl Receiver {
         self.held_back.map_or(Time::NEVER, |waiting| waiting.until)
     }
 
-    /// Takes in a packet that is simply the next one, as nearly all are, if that is all there is to say of it: its
-    /// acknowledgement. All others are for [`on_data`](Receiver::on_data), which would answer this one alike.
+    /// Takes in a packet that is simply the next one, the usual case; returns its acknowledgement, or nothing if the
+    /// packet needs more. All others go to [`on_data`](Receiver::on_data), which would give the same answer.
     #[inline(always)]
     pub fn on_next(&mut self, packet: &Packet, now: Time) -> Option<Reply> {
         let simple = packet.seq == self.next

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Events of a run, and the observers of them. Without an observer they cost nothing.
 //!
-//! Events of one kind come in the order of their times for each link and each flow, but for the arrival of a packet
-//! whose transfer ended: the slot may serve another by then, on another path. Different kinds and different links
+//! Events of one kind come in the order of their times for each link and each flow, except for the arrival of a packet
+//! whose transfer ended: by then its slot may serve another transfer on another path. Different kinds and different
+//! links
 //! need not: a drop-tail link reports a packet's service when the packet arrives, and a link whose only source is
 //! another link computes its packets ahead. Every event carries its time, and [`Ordered`] hands an observer all of
 //! them in order.

@@ -15,7 +15,7 @@ crate::external! {
         fn rule() -> Option<&'static str>;
         /// Its reports on its application, and their metrics.
         fn reports() -> Reports;
-        /// The transfers that it asks for, where that is known.
+        /// Its transfers, where known.
         fn demand() -> Option<Demand>;
         /// The expiry of its timer.
         fn next_wakeup() -> Time;

@@ -216,7 +216,7 @@ pub trait Source: Clone + std::fmt::Debug {
     fn reports(&self) -> Reports {
         Reports::NONE
     }
-    /// The transfers that it asks for, where that is known: by it the memory of a run is estimated.
+    /// Its transfers, where known, for the estimate of a run's memory.
     fn demand(&self) -> Option<Demand> {
         None
     }

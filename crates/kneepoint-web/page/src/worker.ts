@@ -65,7 +65,7 @@ function prepare(): void {
 function failed(id: number, error: unknown): void {
   prepare();
   const message = `the engine gave up: ${String(error)}`;
-  const help = "most often for want of memory: take fewer flows, a shorter run or smaller windows";
+  const help = "most often for lack of memory: take fewer flows, a shorter run or smaller windows";
   send({ id, result: { problems: [{ line: 1, column: 1, set: null, message, help }] } satisfies Problems });
 }
 

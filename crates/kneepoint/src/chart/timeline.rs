@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Quantities over one time axis, one above the other, with the events of the run above all of them.
+//! Quantities over one time axis, one above another, with the events of the run above all of them.
 
 mod events;
 mod strip;

@@ -179,7 +179,7 @@ pub(super) struct Under<'e> {
     pub around: Around<'e>,
 }
 
-/// What becomes of it.
+/// Its verdict.
 pub(super) struct Read {
     /// The scenario under the readings taken.
     pub body: Table,

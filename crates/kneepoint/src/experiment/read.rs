@@ -316,7 +316,8 @@ fn computations(body: &Table, faults: &mut Faults) -> Vec<Point> {
 fn computation(tree: &Table, faults: &mut Faults) -> Computation {
     let means_nothing = |(key, _): &&(Key, Node)| !["compute", "sweep", "name"].contains(&key.text.as_str());
     for (key, _) in tree.entries.iter().filter(|_| tree.get("topology").is_none()).filter(means_nothing) {
-        let help = "leave it out, or add the [topology] of a network to be simulated in addition to the computation";
+        let help =
+            "leave it out, or add the [topology] of a network to be simulated in addition to the computation";
         faults.add_with_help(&key.span, format!("`{}` has no effect with [compute]", key.text), help);
     }
     let table = section(tree, "compute", faults);

@@ -50,7 +50,7 @@ impl Reproduce {
         further
     }
 
-    /// Doubts the experiments some of whose claims do not hold for certain; returns whether there are any new ones.
+    /// Marks experiments with uncertain claims; returns whether there are any new ones.
     fn doubt(&mut self, outcomes: &[Reproduction]) -> bool {
         let last = |(place, outcome): (usize, &Reproduction)| !self.holds(place) || outcome.decided();
         let last: Vec<bool> = outcomes.iter().enumerate().map(last).collect();

@@ -38,7 +38,7 @@ impl Goal {
     }
 }
 
-/// One parameter's values that meet a goal, the others being as they are.
+/// One parameter's values that meet a goal, with the others fixed.
 #[derive(Clone, Debug)]
 pub struct Design {
     /// The parameter and the values tried.

@@ -15,7 +15,7 @@ use super::linear::{C64, Linear, size};
 
 mod eigen;
 
-/// Chebyshev intervals: first as few as smooth modes need, then as many as fast ones do.
+/// Chebyshev intervals: first few, enough for smooth modes, then enough for fast ones.
 const INTERVALS: [usize; 2] = [16, 40];
 /// Modes that turn more than this in a delay need more intervals.
 const TURNS: f64 = 5.0;

@@ -14,8 +14,8 @@
 //! The link serves μΔ/(N_k+1) packets per interval, S in all; a packet that finds B others, the one in service among them, is lost.
 //! The paper finds losses by a threshold: with S_i packets served before the i-th effective acknowledgement and
 //! b_0 in the buffer at the first, occupancy is b_0 + i + A_i − S_i, so that a loss occurs when A_i exceeds B − b_0 − i + S_i for some i. Here the
-//! recursion goes over the acknowledgements and keeps the law of growth and backlog, which is the same and needs no case
-//! for a link that idles. A test compares the two.
+//! recursion goes over the acknowledgements and keeps the law of growth and backlog, which is equivalent and needs no
+//! case for an idle link. A test compares the two.
 //!
 //! Time is in units of Δ. Branches less probable than 1e-12 are left out, and the others scaled to one.
 

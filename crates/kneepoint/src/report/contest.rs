@@ -67,7 +67,7 @@ impl Comparison {
         scheme_class(choice.map_or(rank, |(place, _)| self.schemes[rank].levels[place]))
     }
 
-    /// The same for a row of a table; none where conditions alone vary, which the figure above has on its axes.
+    /// The same for a row of a table; none where only conditions vary, which are on the axes of the figure above.
     pub(super) fn class_of_row(&self, rank: usize) -> Option<String> {
         let colours = self.varied().any(|(_, factor)| is_choice(factor)) || self.varied().next().is_none();
         colours.then(|| self.class_of(rank))

@@ -101,7 +101,7 @@ pub struct Table {
 pub struct Column {
     /// Its title.
     pub title: String,
-    /// The title where the columns before it are not beside it; empty where that is the same.
+    /// The title for use without the preceding columns; empty where it is the same.
     pub alone: String,
     /// The unit of its numbers.
     pub unit: String,

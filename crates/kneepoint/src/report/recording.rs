@@ -47,7 +47,7 @@ crate::keys! {
         pub p95_bps: f64,
         /// The greatest rate of an interval.
         pub greatest_bps: f64,
-        /// From which length on a time in which nothing is carried counts as a gap.
+        /// The least length of a gap: a time without traffic.
         pub gap_from_ms: f64,
         /// The number of gaps.
         pub gaps: usize,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Which algorithms of other crates a scenario can name: those with a free name and with parameters that can be written.
+//! The external algorithms that a scenario can name: with a free name and with parameters that can be written.
 
 use super::choose::BESIDES;
 use super::extensions::Extensions;

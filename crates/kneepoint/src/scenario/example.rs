@@ -46,7 +46,7 @@ const GIVEN: &[(&str, &str, &str)] = &[
 
 const BRIEF_PREFACE: &str = "\
 # A scenario: a network, its traffic, and when to measure. `knee init --all` shows every other section and field,
-# `knee list` what there is to choose from, `knee explain NAME` what it does.
+# `knee list` the choices, `knee explain NAME` their effects.
 
 ";
 

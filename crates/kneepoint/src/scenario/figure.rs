@@ -84,7 +84,7 @@ impl FigureSpec {
         ends.chain(facets).chain(only).chain(mean).filter(|(_, axis)| !axis.is_empty())
     }
 
-    /// Everything that it shows, with the keys that say so.
+    /// Everything that it shows, with its keys.
     pub fn shown(&self) -> impl Iterator<Item = (&'static str, &String)> {
         let lists = [("panels", &self.panels), ("plane", &self.plane), ("tables", &self.tables)];
         lists.into_iter().flat_map(|(key, names)| names.0.iter().map(move |name| (key, name)))

@@ -93,12 +93,8 @@ pub const PRESETS: &[Preset] = &[
     Preset::control("rcp", "rcp", "RCP with its routers.").told_by("rcp"),
     Preset::control("xcp", "xcp", "XCP with its routers.").told_by("xcp"),
     Preset::control("abc", "abc", "ABC with its routers.").told_by("abc"),
-    Preset::queue(
-        "red-ecn",
-        "adaptive-red",
-        "Adaptive gentle RED that marks: RED-ECN in the PERT paper.",
-    )
-    .with(&[("ecn", "true")]),
+    Preset::queue("red-ecn", "adaptive-red", "Adaptive gentle RED that marks: RED-ECN in the PERT paper.")
+        .with(&[("ecn", "true")]),
     Preset::queue(
         "l4s",
         "step",

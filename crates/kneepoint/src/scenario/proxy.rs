@@ -123,11 +123,7 @@ fn stops(
     let first = passed.next().unwrap_or_default();
     if passed.any(|other| other != first) {
         let message = format!("[proxy]: connections of `{}` pass different proxies", group.name);
-        faults.add_with_help(
-            table.place("at"),
-            message,
-            "give those that pass another one their own group",
-        );
+        faults.add_with_help(table.place("at"), message, "give those that pass another one their own group");
     }
     first
 }

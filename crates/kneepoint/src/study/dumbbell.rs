@@ -42,7 +42,7 @@ impl Sessions<'_> {
 
 /// A bottleneck and its traffic. The first party's scheme sets the queue and the background traffic.
 pub struct Dumbbell<'a> {
-    /// The name of the scenario, which is shortened where it is too long for one.
+    /// The name of the scenario, shortened where it is too long.
     pub title: &'a str,
     /// Long transfers.
     pub parties: &'a [Party<'a>],

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Precision that is asked for: seeds are added until the 95 % intervals of a comparison are as narrow as wanted.
+//! Precision: seeds are added until the 95 % intervals of a comparison are as narrow as requested.
 //!
 //! ```text
 //! half width ≤ d · |mean|     of packets, times and rates: the precision d is a part of the mean

@@ -61,7 +61,7 @@ fn fast_keeps_alpha_packets_of_each_flow_in_the_queue() {
         [("fast:alpha=20", 1, 20.0), ("fast:alpha=50", 1, 50.0), ("fast:alpha=20", 2, 40.0)]
     {
         let (queue, utilization) = LINK.queue(&[(cc, flows)]);
-        // Less than two packets per flow are missing, for updates add whole ones.
+        // Less than two packets per flow are missing, because updates add whole ones.
         let missing = expected - queue;
         assert!(
             (-0.5..=2.0 * f64::from(flows)).contains(&missing) && utilization > 0.99,

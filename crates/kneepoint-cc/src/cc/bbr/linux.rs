@@ -28,7 +28,7 @@ const SLOT_ROUNDS: u32 = 5;
 /// An epoch of this many packets ends.
 const LONGEST: f64 = (1 << 20) as f64;
 
-/// The time at B that is allowed for packets that arrive at once.
+/// The time at rate B that is allowed for a bunch of packets.
 const GREATEST_EXTRA: f64 = 0.1;
 
 /// Q.

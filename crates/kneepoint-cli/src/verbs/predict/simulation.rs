@@ -104,9 +104,8 @@ pub(super) fn watch(
     let conducted = conductor::conduct(session, &mut study, &Sweep::from(&arguments.means), &())?;
     let (done, planned) = (conducted.records.len(), conducted.planned);
     if done < planned {
-        let message = format!(
-            "stopped: {done} of {planned} runs finished and are kept; the same command resumes them"
-        );
+        let message =
+            format!("stopped: {done} of {planned} runs finished and are kept; the same command resumes them");
         return Err(Failure::Interrupted(message));
     }
     let settings: Vec<Settings> = plan.cases.into_iter().map(|case| case.settings).collect();

@@ -5,7 +5,7 @@
 //! or by distance, until this many packets have overtaken, as in a switch that spreads packets over several lanes.
 //!
 //! ```text
-//! arrival of a held packet = min(its own + delay, that of the packet that overtakes it as the last of `packets`)
+//! arrival of a held packet = min(its own + delay, the arrival of the last of the `packets` that overtake it)
 //! ```
 //!
 //! Held packets keep their order among themselves.
@@ -36,7 +36,7 @@ pub(in crate::link) struct Held {
     distance: u64,
     /// Packets that were not held, so far.
     passed: u64,
-    /// The first to arrive first: by when, and behind which of those that pass.
+    /// In order of arrival: the time, and the passing packet that each follows.
     waiting: VecDeque<(Time, u64, Packet)>,
 }
 

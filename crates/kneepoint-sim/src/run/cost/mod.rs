@@ -83,7 +83,7 @@ pub struct Cost {
     pub packets: f64,
     /// Transfers that complete, about.
     pub transfers: f64,
-    /// A time in which no more than [`STEP`] packets are sent: between two of them memory grows by little.
+    /// A time in which at most [`STEP`] packets are sent, so that memory grows little between two checks.
     pub step: Span,
 }
 

@@ -57,8 +57,9 @@ pub(super) fn listed(valid: &Valid, routes: &mut Routes) -> Vec<Stream> {
 /// n ≤ λ·D, and what members have open at most
 /// ```
 ///
-/// By processor sharing among these and `long` other flows where the link carries all. What it does not carry in an overload that lasts D is
-/// counted as if transfers were served in the order of their arrival: where small ones overtake large ones fewer are left.
+/// By processor sharing among these and `long` other flows where the link carries all. The excess of an overload that
+/// lasts D is counted as if transfers were served in order of arrival: where small ones overtake large ones, fewer
+/// remain.
 pub(super) fn open_at_once(demand: &Demand, members: f64, path: Path, long: f64, lasts: f64) -> f64 {
     let arrive = demand.per_second * members;
     let carried = path.rate / (8.0 * demand.size.max(1.0));
@@ -126,8 +127,8 @@ impl Stream {
     }
 }
 
-/// The options and the demand, in bits in a second, of connections that begin or end at a proxy: neither has more outstanding than its
-/// buffer, and each has to send what the narrowest link of the whole chain carries.
+/// The options and the demand, in bits in a second, of connections that begin or end at a proxy: neither has more
+/// outstanding than its buffer, and each sends at the rate of the narrowest link of the whole chain.
 fn proxied<'t>(
     place: usize,
     tcp: &'t Options,

@@ -197,7 +197,7 @@ impl Rack {
         self.delivered
     }
 
-    /// Segments found lost so far, each as often as it was.
+    /// Losses detected so far, repeated losses of a segment included.
     #[inline]
     pub fn losses(&self) -> u32 {
         self.out.losses()

@@ -212,7 +212,7 @@ impl Rack {
         true
     }
 
-    /// Segments that arrived twice and are outstanding still; the least of them, or `late`, of those that are sacked.
+    /// Outstanding segments that arrived twice; the least of them, or `late`, of the sacked ones.
     fn account_twice(&mut self, (first, end): Block, mut late: u32) -> u32 {
         for seq in first.max(self.out.una())..end.min(self.out.high()) {
             let Some(sent) = self.out.get(seq).filter(|sent| sent.fate.has(Fate::REPEATED)) else { continue };

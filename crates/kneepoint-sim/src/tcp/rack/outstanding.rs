@@ -6,8 +6,8 @@
 //! ```
 //!
 //! `resent` counts retransmissions on their way, of segments that are lost still. RACK judges segments in the order of their last
-//! transmission. Segments sent once are in order of their numbers, and retransmissions are in a queue: two lines, each judged
-//! from its front until one is reached that was sent after the latest delivered one.
+//! transmission. Segments sent once are in order of their numbers, and retransmissions are in a queue: two lines, each
+//! judged from its front to the first segment sent after the latest delivered one.
 
 use std::collections::VecDeque;
 

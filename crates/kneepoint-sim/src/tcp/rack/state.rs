@@ -316,8 +316,8 @@ impl Rack {
         undone
     }
 
-    /// A partial acknowledgement in Recovery: whether it answers an original while retransmissions are on their way, so that nothing
-    /// more is to be retransmitted.
+    /// A partial acknowledgement in Recovery: whether it acknowledges an original while retransmissions are in flight,
+    /// so that no more need to be retransmitted.
     fn try_undo_partial(&mut self, host: &mut Lent, packet: &Packet, before: u32) -> bool {
         if self.undo.marker.is_none() || !self.is_late(host, packet) {
             return false;

@@ -102,7 +102,7 @@ const TABLE: [(&str, Effect); 43] = [
     ("no_metrics_save", Nothing),
     ("autocorking", Nothing),
     ("notsent_lowat", Nothing),
-    // How segments are gathered for the device, and paced where the controller asks for pace.
+    // How segments are gathered for the device, and paced where the controller sets a pace.
     // A hundredth of a window of packets is less than one, so that nothing waits.
     (
         "tso_win_divisor",

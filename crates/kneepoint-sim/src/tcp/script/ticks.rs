@@ -68,8 +68,8 @@ impl Ticks {
         STEP * (0..LEVELS).find(|level| ticks < AHEAD << (STEP * level)).unwrap_or(LEVELS)
     }
 
-    /// When a timer may expire that is set at `now` for `wanted`, if the kernel's numbers differ by a tick from those here: a wheel
-    /// that is being turned is a tick ahead, and round trips are measured some microseconds apart.
+    /// When a timer may expire that is set at `now` for `wanted`, if the kernel's numbers differ by a tick from the
+    /// ones here: a wheel in motion is a tick ahead, and round trips are measured some microseconds apart.
     pub fn bounds(self, now: Time, wanted: Time) -> (Time, Time) {
         let every = self.every.0.max(1);
         let shift = self.shift(wanted.since(now).0.div_ceil(every) + 1);

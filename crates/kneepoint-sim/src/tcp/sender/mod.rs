@@ -105,7 +105,7 @@ pub struct Sender {
     /// One above the last segment there is.
     total: u32,
     phase: Phase,
-    /// Nothing happened that takes more than the [calm path](calm); a sender that lost the flag regains it there.
+    /// Nothing happened that needs more than the [calm path](calm); a sender that lost the flag regains it there.
     calm: bool,
     duplicates: u32,
     /// Packets that fast recovery may have outstanding beyond the window.

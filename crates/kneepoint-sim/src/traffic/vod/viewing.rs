@@ -19,7 +19,7 @@ use crate::units::{Rate, Span, Time};
 
 /// How long a player played.
 pub const PLAYED: Quantity = Quantity::number("played");
-/// How long it stood still for want of data after playback had begun.
+/// How long it stood still for lack of data after playback had begun.
 pub const STALLED: Quantity = Quantity::number("stalled");
 /// How often it began.
 pub const STALLS: Quantity = Quantity::number("stalls");

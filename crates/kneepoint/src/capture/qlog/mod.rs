@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! qlog (draft-ietf-quic-qlog-main-schema-13, draft-ietf-quic-qlog-quic-events-12), in and out: a simulated flow as a file of a QUIC sender, and
-//! such files, of any stack, as the signals that the sender had.
+//! qlog (draft-ietf-quic-qlog-main-schema-13, draft-ietf-quic-qlog-quic-events-12), in both directions: a simulated
+//! flow as a file of a QUIC sender, and files of any stack as the signals of their sender.
 //!
 //! | event | written | read |
 //! |---|---|---|

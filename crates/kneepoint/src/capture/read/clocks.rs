@@ -179,7 +179,7 @@ fn awaited<'s>(seen: impl Iterator<Item = (Direction, &'s [Segment])>, jumps: &[
     let mut directions: BTreeMap<Direction, Vec<&Segment>> = BTreeMap::new();
     seen.for_each(|(direction, seen)| directions.entry(direction).or_default().extend(seen));
     directions.values_mut().for_each(|all| all.sort_by_key(|one| one.number));
-    // How many directions more there are that waited through this jump than through the one before.
+    // The additional number of directions that waited through this jump, compared with the previous one.
     let mut more = vec![0_i64; jumps.len() + 1];
     for (&(from, to), data) in &directions {
         let answers = directions.get(&(to, from)).map_or(&[][..], Vec::as_slice);

@@ -94,7 +94,7 @@ fn tells(segment: &Segment) -> bool {
     segment.payload > 0 || segment.syn || segment.ack.is_some()
 }
 
-/// The points that are taken: from the one that saw most, those that did not see the same.
+/// The chosen points: the one with most packets, then others with different ones.
 fn chosen(
     mut points: Vec<(Point, Vec<Segment>)>,
     seen: impl Fn(&[Segment]) -> Ranges,

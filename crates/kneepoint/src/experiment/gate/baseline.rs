@@ -63,7 +63,7 @@ impl KeptClaim {
 }
 
 impl Baseline {
-    /// Reads a file; the error says what is wrong with it.
+    /// Reads a file; the error names the fault.
     pub fn read(text: &str) -> Result<Baseline, String> {
         let read: Baseline =
             serde_json::from_str(text).map_err(|error| format!("it is no baseline: {error}"))?;

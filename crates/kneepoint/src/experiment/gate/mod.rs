@@ -182,7 +182,7 @@ pub struct CaseOutcome {
 pub struct ClaimOutcome {
     /// The claim.
     pub claim: Claim,
-    /// What became of it.
+    /// Its outcome.
     pub status: Status,
     /// Its judgement.
     pub judgement: Judgement,

@@ -35,7 +35,8 @@ pub fn document(all: &Coexistence, origin: &Manifest) -> Document {
                   differences from one are noise.";
     let tiles = "Each block is a pair, each tile a setting: buffers from left to right, numbers of flows from top to bottom. \
                  Blue: the column starves the row. Orange: the row exceeds its fair share.";
-    let ratios = "The drop ratio of the row over the column's. Orange: the row loses more often. Grey: no losses.";
+    let ratios =
+        "The drop ratio of the row over the column's. Orange: the row loses more often. Grey: no losses.";
     let figures = |name, lead: &str, title, drawing| {
         let drawn = Block::Figures(Layout::Whole, vec![figure(name, title, drawing)]);
         vec![Block::prose(lead), drawn]

@@ -25,7 +25,7 @@ pub(super) fn changes(a: &Manifest, b: &Manifest) -> Vec<Change> {
     found
 }
 
-/// The scenarios of both sides by name, with the empty text where one has none of that name. Two single ones match
+/// The scenarios of both sides by name, with an empty text for a missing one. Two single ones match
 /// under any names.
 fn scenarios<'m>(a: &'m Manifest, b: &'m Manifest) -> Vec<(&'m str, &'m str, &'m str)> {
     if let ([(_, first)], [(name, second)]) = (&a.scenario[..], &b.scenario[..]) {

@@ -50,7 +50,8 @@ fn a_shift_that_every_seed_shows_is_told_apart_with_its_size_and_no_other_is() {
     assert!((one.p.unwrap() - m * alone).abs() < 1e-9, "{:?}", one.p);
     let told = text::render(&document(&found));
     assert!(
-        told.contains("is distinguishable from chance; the largest in proportion:") && told.contains("prert/pi"),
+        told.contains("is distinguishable from chance; the largest in proportion:")
+            && told.contains("prert/pi"),
         "{told}"
     );
     assert!(told.lines().all(|line| line.chars().count() <= 80), "{told}");

@@ -59,7 +59,7 @@ pub fn sheet(observed: &Observed, title: &str) -> Option<Drawing> {
     Some(chart::sheet(title, &panels, columns))
 }
 
-/// A panel for each metric, and for each series one that has two metrics as its axes.
+/// A panel for each metric, and for each series a panel with two metrics as axes.
 fn panels(view: &View) -> Vec<Drawing> {
     let FigureSpec { panels, plane, .. } = view.observed.figure;
     let of = |text: &str| Quantity::of(text, view.observed.scaled);

@@ -16,7 +16,7 @@ use crate::measure::Subject;
 use crate::scenario::{FigureSpec, Names, Words};
 use crate::table::Frame;
 
-/// Metrics that are drawn where none is wanted, as far as they vary; this many at most.
+/// Default metrics of figures, as far as they vary; this many at most.
 const TELLING: [&str; 6] =
     ["utilization", "queueing_delay_mean_ms", "drop_ratio", "jain_index", "mark_ratio", "flow_goodput_bps"];
 const MOST_METRICS: usize = 4;
@@ -84,7 +84,7 @@ pub fn of_experiment(experiment: &Experiment, line: &FigureSpec) -> Result<Figur
     Ok(figure)
 }
 
-/// A metric over what varies, at a level of each factor that has no axis.
+/// A metric over the factors, at a level of each factor without an axis.
 fn drawn(view: &View, quantity: &Quantity, page: &[(&Factor, usize)]) -> Figure {
     let figure = view.observed.figure;
     let name_of = |axis: &str| view.factor(axis).map_or(axis, |factor| factor.name.as_str()).to_string();
@@ -132,7 +132,7 @@ fn is_of_a_part(text: &str) -> bool {
     text.contains('[') && Expression::parse(text).is_ok()
 }
 
-/// A metric that no run has by itself, of each group or link that has it, unless these are an axis of the figure.
+/// A metric of groups or links only, for each of them, unless they are an axis of the figure.
 fn of_subjects(text: String, frame: &Frame, figure: &FigureSpec) -> Vec<String> {
     let has = |subject: &&Subject| subject.metrics().iter().any(|metric| metric.key == text);
     let mut alone = Subject::FEW.iter().filter(|subject| subject.axes().len() == 1);

@@ -57,7 +57,7 @@ pub(in super::super) fn followed(comparison: &Comparison) -> (Vec<String>, f64) 
     (columns.map(|column| series.subject(column).to_string()).collect(), all)
 }
 
-/// The windows that are drawn: all that were sampled, but of every flow some of each group.
+/// The windows that are drawn: all sampled ones, or some of each group if every flow was sampled.
 fn drawn(series: &Table) -> Vec<usize> {
     let all = series.columns_of("window_packets");
     if series.columns_of("flow_rtt_ms").is_empty() {

@@ -273,7 +273,10 @@ pub(super) const ALL: &[Output] = &[
         from: &["knee predict --flows --json"],
         about: "",
         parts: &[
-            Key("flows[]", "One for each sender of TCP data in the capture, the ones with the most data first."),
+            Key(
+                "flows[]",
+                "One for each sender of TCP data in the capture, the ones with the most data first.",
+            ),
             Key("flows[].flow", "Sender and receiver: `ADDRESS:PORT-ADDRESS:PORT`."),
             Key("flows[].bytes", "Payload that it sent."),
             Key("flows[].packets", "Data packets, in the segments of the first transmission."),

@@ -22,10 +22,7 @@ pub(super) const CELLS: &[Part] = &[
     Key("left_of_fair_half_width", "Half the width of its 95 % confidence interval."),
     Key("drop_ratio_row", "Packets of the row that the queue dropped, as a fraction of those that arrived."),
     Key("drop_ratio_row_half_width", "Half the width of its 95 % confidence interval."),
-    Key(
-        "drop_ratio_column",
-        "Packets of the column that the queue dropped, as a fraction of those that arrived.",
-    ),
+    Key("drop_ratio_column", "The column's dropped packets, as a fraction of its arriving packets."),
     Key("drop_ratio_column_half_width", "Half the width of its 95 % confidence interval."),
     Key(
         "loss_ratio",

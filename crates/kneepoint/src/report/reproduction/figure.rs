@@ -37,7 +37,7 @@ fn with_observed<T>(outcome: &Reproduction, draw: impl FnOnce(&Observed) -> T) -
     }))
 }
 
-/// The published numbers of a claim that are numbers of one metric, in the units of that metric.
+/// The published numbers of a claim for one metric, in the units of that metric.
 fn published(claim: &Claim) -> Vec<(Reference, f64)> {
     let value = |name: &String| match claim.published.as_ref()? {
         Value::Object(numbers) => numbers.get(name)?.as_f64(),

@@ -43,7 +43,7 @@ fn section(outcomes: &[Reproduction], joint: &[&Reproduction]) -> Option<Section
 fn readings(outcomes: &[Reproduction]) -> Vec<&Reading> {
     let mut found: Vec<&Reading> = Vec::new();
     for outcome in outcomes {
-        // A reading that no earlier experiment had is before those that follow it here.
+        // A reading that is new here is inserted before the ones that follow it here.
         let mut place = 0;
         for reading in outcome.experiment.readings.iter().filter(|reading| reading.shared.is_some()) {
             match found.iter().position(|other| other.shared == reading.shared) {

@@ -17,7 +17,9 @@ pub(super) fn advised(said: Prose, comparison: &Comparison, judged: &[&Judgement
     };
     let words = match judged.iter().any(|one| looks_apart(one)) {
         true => " Some of their 95 % intervals do not overlap: more seeds may separate them (".to_string(),
-        false if seeds < FEW_SEEDS => format!(" {seeds} seeds separate only large differences; more may help ("),
+        false if seeds < FEW_SEEDS => {
+            format!(" {seeds} seeds separate only large differences; more may help (")
+        }
         false => return said,
     };
     let more = if seeds < ENOUGH { ENOUGH } else { 2 * seeds };

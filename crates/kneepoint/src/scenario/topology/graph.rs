@@ -294,7 +294,7 @@ impl Plan {
             return None;
         };
         let node = self.find(name);
-        // Links that could not be read bring no nodes, and that is the fault.
+        // Unreadable links add no nodes; the fault is in the links.
         if node.is_none() && (faults.is_empty() || !known.is_empty()) {
             let message = format!("{}: there is no node `{name}`", wish.label);
             faults.add_with_help(wish.table.place(field), message, did_you_mean(name, &known));

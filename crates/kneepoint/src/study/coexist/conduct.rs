@@ -29,8 +29,8 @@ pub struct Extreme {
     pub estimate: Estimate,
 }
 
-/// A share of a fair share to two digits, and its interval: `± 0.02`, or its ends, `0–2`, where it would leave what is possible, from
-/// nothing to `most`.
+/// A share of a fair share to two digits, and its interval: `± 0.02`, or its ends, `0–2`, where it would exceed the
+/// possible range, from zero to `most`.
 pub fn parts(estimate: &Estimate, most: f64) -> (String, Option<String>) {
     let (low, high) = estimate.interval();
     let end = |end: f64| if end == 0.0 || end == most { number::plain(end) } else { format!("{end:.2}") };

@@ -94,7 +94,8 @@ pub enum Refused {
 }
 
 impl Question<'_> {
-    /// The runs that answer it. `files` opens the files that the question names, and `others` those of fields set from outside.
+    /// The runs that answer it. `files` opens the files that the question names, and `others` the files of fields set
+    /// from outside.
     pub fn plan(&self, files: Files, others: Files) -> Result<Asked, Refused> {
         let varied: Vec<&str> = self.varied.iter().map(|(path, _)| path.as_str()).collect();
         let plain = self.schemes.first().map(|(_, scheme)| self.tree("", scheme)).unwrap_or_default();

@@ -103,7 +103,7 @@ fn level_delay(genome: &Genome, place: usize, _: &Profile) -> Option<Genome> {
     (less != *genome).then_some(less)
 }
 
-/// With a step and the next one of the same rate and delay as one.
+/// With two successive steps of the same rate and delay merged.
 fn joined(genome: &Genome, place: usize, _: &Profile) -> Option<Genome> {
     let [one, next] = genome.steps.get(place..place + 2)? else { return None };
     ((one.rate, one.delay) == (next.rate, next.delay)).then(|| {

@@ -86,8 +86,7 @@ impl Validator {
         let entries = || value.as_object().into_iter().flatten();
         match keyword {
             "$ref" => {
-                let pointer =
-                    rule.as_str().and_then(|text| text.strip_prefix('#')).expect("our definition");
+                let pointer = rule.as_str().and_then(|text| text.strip_prefix('#')).expect("our definition");
                 vec![(place.to_string(), self.schema.pointer(pointer).expect("a definition"), value)]
             }
             "then" if self.takes(&rules["if"], value) => vec![(place.to_string(), rule, value)],

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Films: one that FFmpeg makes by published numbers, or one of the user's, as an MPEG transport stream.
+//! Films: made by FFmpeg from published numbers, or the user's own, as an MPEG transport stream.
 //!
 //! ```text
 //! pictures  H.264, 24 a second, 640 × 360: noise whose strength changes every 3 s, so that the rate follows it. Two passes meet the mean rate

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The events of a run, as its series shows them: an event lies between the instant that shows it and the one before.
+//! The events of a run, as its series shows them: an event occurred between the instant that shows it and the previous
+//! one.
 
 use super::{Points, column_curves};
 use crate::chart::{Happening, Kind};
