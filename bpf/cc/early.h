@@ -31,7 +31,7 @@ INLINE void early_lost(struct early *early, u32 next, flag loss_counts)
 		early_mark(early, next);
 }
 
-/* An acknowledgement arrived; it may be the end of a repair. */
+/* An acknowledgement arrived; it may be the end of a recovery episode. */
 INLINE void early_hear(struct early *early, const struct ack *ack, flag loss_counts)
 {
 	if (early->recovering && !ack->recovering)

@@ -7,7 +7,7 @@
  *   ssthresh     a loss or a congestion mark; after a timeout, too
  *   set_state    the stack repairs, or has repaired
  *
- * The kernel has whole packets: its window is the controller's, rounded down. Where the stack changed the window by itself (during a repair,
+ * The kernel has whole packets: its window is the controller's, rounded down. Where the stack changed the window by itself (during a recovery episode,
  * after an idle time, to undo a reduction), the controller resumes there.
  *
  * Departures from the laboratory's hosts: while the stack repairs, its proportional rate reduction sets the window; the
@@ -83,7 +83,7 @@ INLINE void publish(struct tcp_sock *tp, const struct window *window)
 	tp->snd_ssthresh = shown_threshold(window);
 }
 
-/* Goes on from the stack's window and threshold where those are others; while it repairs, the window is for after the repair. */
+/* Goes on from the stack's window and threshold where those are others; while it repairs, the window is for after the recovery episode. */
 INLINE void follow(const struct flow *flow, const struct tcp_sock *tp, struct window *window)
 {
 	u32 packets = tp->snd_cwnd, threshold = tp->snd_ssthresh;

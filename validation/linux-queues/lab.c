@@ -7,7 +7,7 @@
  * PLAN has a word and its value a line:
  *
  *	parent HEX     handle of the parent of the queue discipline under test (ffffffff: root of the device `bott`)
- *	from S, to S   measured window, in seconds after the first whole second
+ *	from S, to S   measurement window, in seconds after the first whole second
  *	series FILE    TCP_INFO of every flow at each sample, for traces (optional)
  *	every MS       interval between samples
  *	flow CC S      a transfer with this controller from this second on

@@ -126,10 +126,10 @@ struct State {
     full_rounds: u32,
     pacing: f64,
     window: f64,
-    /// The window before a repair or ProbeRTT.
+    /// The window before a recovery episode or ProbeRTT.
     prior_window: f64,
     in_flight: f64,
-    /// A repair goes on until this packet is acknowledged.
+    /// A recovery episode goes on until this packet is acknowledged.
     repair: Option<u64>,
     /// The repair is in its first round: as many packets leave as arrive.
     conserves: bool,

@@ -28,7 +28,7 @@
 //!                               I_lo = max(arrived in a round trip, 0.7 I_lo), from W
 //! Up with W = I_hi in flight:   I_hi += 1, 2, 4, ... packets a round
 //! timeout:  W = 1 plus packets still in flight; after recovery, W as before spurious: W, B_lo, I_lo, I_hi at least as
-//! before the repair; if losses ended Startup or Up, Startup again or Refill
+//! before the recovery episode; if losses ended Startup or Up, Startup again or Refill
 //! idle:     pacing rate = 0.99 B until the next acknowledgement, which begins no ProbeRTT
 //! ```
 //!
@@ -127,12 +127,12 @@ struct State {
     wait_round: u64,
     pacing: f64,
     window: f64,
-    /// The window before a repair or ProbeRTT.
+    /// The window before a recovery episode or ProbeRTT.
     prior_window: f64,
     in_flight: f64,
     /// In flight before this acknowledgement.
     before: f64,
-    /// A repair goes on until this packet is acknowledged; the round in which it began.
+    /// A recovery episode goes on until this packet is acknowledged; the round in which it began.
     repair: Option<(u64, u64)>,
 }
 
@@ -258,7 +258,7 @@ impl Controller for Bbr3 {
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {
-        // A timeout within a repair begins none.
+        // A timeout within a recovery episode begins none.
         if timeout.reported {
             self.0.save_window()
         } else {

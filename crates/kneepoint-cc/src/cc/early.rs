@@ -11,7 +11,7 @@
 //!
 //! "Since the impact of response may not be seen until after an RTT, we limit the early response to once per RTT": the first
 //! packet that shows the impact is the first one sent after the response. It is a marker, and the next response waits
-//! until it is acknowledged, as ns-2 waits after a mark of ECN. No response is made while losses are repaired.
+//! until it is acknowledged, as ns-2 waits after a mark of ECN. No response is made during recovery.
 //!
 //! A window that grows beyond the receiver's room (ns-2's does) is not in use there, and a response that cuts all of it may change nothing.
 //! So a response acts on the window in use, as reductions of ns-2 do (`windowd` in tcp.cc).
@@ -69,7 +69,7 @@ impl Early {
         Early { marker: 0, reach, params: params.clone(), responses: 0, recovering: false, in_slow_start }
     }
 
-    /// An acknowledgement arrived; it may be the end of a repair.
+    /// An acknowledgement arrived; it may be the end of a recovery episode.
     #[inline]
     pub fn hear(&mut self, ack: &Ack) {
         if self.recovering && !ack.recovering {

@@ -25,7 +25,7 @@ crate::external! {
         fn marks() -> Marks;
         /// The explicit feedback it uses.
         fn wanted() -> Wanted;
-        /// Whether the window is its own to set while losses are repaired.
+        /// Whether the window is its own to set during recovery.
         fn steers_recovery() -> bool;
         /// Published response functions.
         fn steady_state() -> &'static [ResponseFunction];

@@ -22,7 +22,7 @@
 //! * An increase is a whole number of packets (the rest of it is dropped, so that a flow keeps up to 1 / γ packets
 //!   less than α), spread over the acknowledgements until the next update, at most one packet each. The pending part is
 //!   added in the round without updates, and after a loss. A decrease is taken at once.
-//! * For a round trip after the repair, W0 is the window before the loss, which undoes much of the halving.
+//! * For a round trip after the recovery episode, W0 is the window before the loss, which undoes much of the halving.
 //! * η is the module's; the paper's is min(3 / W, 1/4) (`max_weight`).
 //! * Slow start is the multiplicative increase: there is no threshold to remember, and a connection's initial one
 //!   is ignored.

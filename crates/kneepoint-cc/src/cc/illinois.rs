@@ -22,7 +22,7 @@
 //! Readings: αmin = 0.3, Wthresh = 15 and θ = 5 are Linux's. Once the delay has been above d1, α returns to αmax only
 //! in the θth round below it, in sequence or not, so that one good round does not make the window jump. Least and
 //! greatest RTT belong to the connection and never age; a round ends with the first packet sent after the end of
-//! the round before, and none ends while losses are repaired. A fresh connection has αmax and β = 1/2.
+//! the round before, and none ends during recovery. A fresh connection has αmax and β = 1/2.
 //!
 //! On hosts of Linux as `tcp_illinois` of Linux 6.12: α is whole 128ths, β whole 64ths, delays are microseconds. α times the packets
 //! acknowledged since the window grew are worth a packet for each W; the rest of them is forgotten.

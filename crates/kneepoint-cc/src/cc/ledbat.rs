@@ -16,7 +16,7 @@
 //! by a constant, which cancels. TARGET = 100 ms, GAIN = 1, CURRENT_FILTER = 4, BASE_HISTORY = 10,
 //! ALLOWED_INCREASE = 1, MIN_CWND = 2.
 //!
-//! Readings: without slow start, as in the RFC's pseudocode. While losses are repaired the window does not grow, nor
+//! Readings: without slow start, as in the RFC's pseudocode. During recovery the window does not grow, nor
 //! follows `flight` down. After a timeout the window grows as usual. Without timestamps nothing is known of one-way
 //! delays: q is zero, and LEDBAT is Reno without slow start. Clocks that drift apart are not corrected.
 

@@ -40,7 +40,7 @@
 //!   `third_floor=1` is as near to it as a curve can be.
 //! * Thesis and video paper write W + α/W per acknowledgement and W + α per round trip: the same.
 //! * Ageing is described for losses, and "p and p'" are updated periodically: both age (`early_rate_ages`).
-//! * A loss event is an episode of repair, or a timeout outside one; an episode lasts until all is acknowledged that was
+//! * A loss event is a recovery episode, or a timeout outside one; an episode lasts until all is acknowledged that was
 //!   outstanding when its loss was found. Packets count as they are acknowledged.
 //! * What an early response leaves, and whether its acknowledgement grows the window, decide below two packets: `pert-small` has other rules there.
 //! * qm is the greatest sample; the thesis has "maximum observed queuing delay", which may mean the greatest average
@@ -130,7 +130,7 @@ struct Rest<V: Variant> {
     compete_step: f64,
     queueing: Queueing,
     losses: EventRate,
-    /// The episode of repair lasts until all below this packet is acknowledged; zero outside one.
+    /// The recovery episode lasts until all below this packet is acknowledged; zero outside one.
     repair: u64,
     early_responses: EventRate,
     /// None where it never probes.

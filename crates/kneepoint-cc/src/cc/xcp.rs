@@ -11,7 +11,8 @@
 //! `W` window, `H` change: packets.
 //!
 //! Readings: the paper answers losses "in a similar manner to TCP"; a mark is a loss, as it is for TCP. A change that raises
-//! the window counts only where the window limits the sender and no loss is under repair, or a sender with little to send
+//! the window counts only where the window limits the sender and no recovery is in progress, or a sender with little to
+//! send
 //! would collect window without end; the host's `window_validation` turns the former off. One that lowers it always counts.
 //! There is no slow start once a router answered, not after a timeout either: routers give a small window the largest
 //! part of the spare capacity.

@@ -2,7 +2,7 @@
 //! The trace of a flow of a simulation.
 //!
 //! Made from the events that observers of a run receive: acknowledgements, packets sent, recovery. They do not receive
-//! whether the window limits the sender, so in a trace every packet acknowledged outside a repair counts for growth.
+//! whether the window limits the sender, so in a trace every packet acknowledged outside recovery counts for growth.
 //! They do not receive random draws
 //! either: a trace has its own.
 
@@ -26,7 +26,7 @@ pub struct Recorder {
     steps: Vec<Step>,
     una: u64,
     next: u64,
-    /// A repair lasts until this is acknowledged.
+    /// A recovery episode lasts until this is acknowledged.
     repaired: u64,
     window: f64,
 }

@@ -11,7 +11,7 @@
 //! | `credit` | ack | packets by which the window may grow; `acked` if empty |
 //! | `una`, `next` | ack, loss, timeout, mark | the first packet not acknowledged; the next one never sent |
 //! | `in_flight` | ack | packets outstanding |
-//! | `recovering` | ack | 1 while losses are repaired, else 0 |
+//! | `recovering` | ack | 1 during recovery, else 0 |
 //! | `draw` | ack | the random number that the step may use, from 0 and below 1; 0.5 if empty |
 //! | `reported` | timeout | 1 if a loss step reported it before, else 0 |
 //! | `rate` | advice | packets per second |

@@ -37,11 +37,11 @@ struct Piece {
 pub(super) enum Again {
     /// At least one is new.
     New,
-    /// A repair begins.
+    /// A recovery episode begins.
     Repair,
     /// A timer expired.
     Timeout,
-    /// A repair goes on, or a probe.
+    /// A recovery episode goes on, or a probe.
     Other,
 }
 
@@ -85,7 +85,7 @@ pub(super) struct Stream {
     finished: bool,
     closed: bool,
     duplicates: u32,
-    /// A repair lasts until everything below it is acknowledged.
+    /// A recovery episode lasts until everything below it is acknowledged.
     point: u64,
     /// When something was last sent or heard.
     active: Time,

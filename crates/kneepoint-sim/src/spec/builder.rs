@@ -81,7 +81,7 @@ impl Builder {
         self
     }
 
-    /// The measurement interval.
+    /// The measurement window.
     #[must_use]
     pub fn measure(mut self, window: Interval) -> Builder {
         self.schedule.measure = window;

@@ -127,7 +127,7 @@ impl Valid {
 pub struct Schedule {
     /// The end of the run.
     pub duration: Time,
-    /// The measurement interval, inside the run.
+    /// The measurement window, inside the run.
     pub measure: Interval,
     /// How often the state is sampled, if it is.
     pub sample: Option<Span>,

@@ -69,7 +69,7 @@ crate::settings! {
     pub struct Run {
         /// The end of the run.
         duration: Span = Span::from_secs(60), Span::from_millis(1)..=LONGEST;
-        /// The measurement interval; `auto` leaves out the first quarter, in which flows start.
+        /// The measurement window; `auto` leaves out the first quarter, in which flows start.
         measure: Or<Interval, Auto> = Or::WORD;
         /// Number of runs, with consecutive seeds.
         seeds: u32 = 1, 1..=10_000;
@@ -92,7 +92,7 @@ crate::settings! {
 }
 
 impl Run {
-    /// The measurement interval.
+    /// The measurement window.
     pub fn measured(&self) -> Interval {
         let end = self.duration.after_start();
         self.measure.get().copied().unwrap_or(Interval { from: Time(end.0 / 4), to: end })

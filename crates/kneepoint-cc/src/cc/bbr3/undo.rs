@@ -22,13 +22,13 @@ impl Undo {
 }
 
 impl State {
-    /// A repair begins.
+    /// A recovery episode begins.
     pub(super) fn save(&mut self) {
         self.save_window();
         self.undo = Undo { bounds: self.bounds, ended: None };
     }
 
-    /// No packet of the repair was lost.
+    /// No packet of the recovery episode was lost.
     pub(super) fn restore(&mut self) {
         self.window = self.window.max(self.prior_window);
         self.repair = None;

@@ -50,7 +50,7 @@ impl Steps {
     #[inline]
     pub(super) fn observe(&mut self, ack: &Ack) {
         if self.suspended.is_some() {
-            // The acknowledgement that ends a repair answers all that had arrived meanwhile.
+            // The acknowledgement that ends a recovery episode answers all that had arrived meanwhile.
             self.suspended = self.suspended.filter(|end| ack.una < *end);
         } else if ack.acked > 0 {
             self.ratio += f64::from(ack.acked) - libm::floor(self.ratio / PARTS);

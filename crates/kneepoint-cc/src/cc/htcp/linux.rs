@@ -8,8 +8,8 @@
 //! W += 1  when α · (packets acknowledged since it grew) / 128 >= W;  that acknowledgement is not counted
 //! β = 64                                    where 5 B is not between 4 and 6 Bprevious, and at the first loss after that
 //!     128 RTTmin / RTTmax, in [64, 102]     elsewhere, where RTTmin > 10 ms
-//! RTTmax rises by 20 ms a sample at most, and never while losses are repaired
-//! B: greatest of (3 B' + b) / 4, b packets a second of a window; b itself until three RTTmin after a repair
+//! RTTmax rises by 20 ms a sample at most, and never during recovery
+//! B: greatest of (3 B' + b) / 4, b packets a second of a window; b itself until three RTTmin after a recovery episode
 //! ```
 
 use super::Htcp;

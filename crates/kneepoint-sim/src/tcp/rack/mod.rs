@@ -82,7 +82,7 @@ pub struct Told {
     pub rtt: Option<Span>,
     /// Packets by which the window may grow.
     pub credit: f64,
-    /// A repair begins.
+    /// A recovery episode begins.
     pub repair: bool,
     /// It is not a matter of a controller's.
     pub silent: bool,
@@ -128,7 +128,7 @@ pub struct Rack {
     last_sent: Time,
     /// A probe of a closed window is due.
     probes_window: bool,
-    /// A repair began.
+    /// A recovery episode began.
     began: bool,
     /// The next new segment carries CWR: the window was reduced.
     answers: bool,

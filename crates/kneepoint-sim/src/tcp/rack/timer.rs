@@ -44,7 +44,7 @@ pub enum Purpose {
 pub enum Woken {
     /// Nothing that a controller is notified of.
     Idle,
-    /// A repair begins.
+    /// A recovery episode begins.
     Repair,
     /// The retransmission timer expired.
     Timeout,

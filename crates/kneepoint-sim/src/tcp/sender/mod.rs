@@ -84,7 +84,7 @@ pub struct Heard {
     pub rtt: Option<Span>,
     /// The time from sender to receiver that it measured; the clocks may differ by a constant.
     pub one_way: Option<Span>,
-    /// A repair begins.
+    /// A recovery episode begins.
     pub repair: bool,
     /// Everything is acknowledged now, and no data follows.
     pub done: bool,
@@ -110,7 +110,7 @@ pub struct Sender {
     duplicates: u32,
     /// Packets that fast recovery may have outstanding beyond the window.
     inflation: i64,
-    /// A repair ends when everything below it is acknowledged.
+    /// A recovery episode ends when everything below it is acknowledged.
     point: u32,
     /// Duplicates mean nothing until something above it is acknowledged: they may answer segments sent twice.
     guard: u32,

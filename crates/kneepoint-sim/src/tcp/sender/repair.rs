@@ -71,7 +71,7 @@ impl Sender {
         }
     }
 
-    /// Everything that was outstanding when the repair began is acknowledged.
+    /// Everything that was outstanding when the recovery episode began is acknowledged.
     pub(super) fn end_repair(&mut self) {
         self.phase = Phase::Open;
         self.inflation = 0;

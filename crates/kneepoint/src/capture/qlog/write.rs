@@ -28,7 +28,7 @@ pub struct Tracer<W> {
     /// The first segment not acknowledged, and the transmissions of it and of those after it.
     una: u64,
     outstanding: VecDeque<u64>,
-    /// A repair lasts until this segment is acknowledged.
+    /// A recovery episode lasts until this segment is acknowledged.
     repaired: Option<u64>,
     trip: Trip,
     failure: Option<io::Error>,

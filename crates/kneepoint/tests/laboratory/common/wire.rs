@@ -54,7 +54,7 @@ pub struct Transfer<F> {
     pub heard: Vec<(Time, Reply)>,
     /// When the timer expired.
     pub timeouts: Vec<Time>,
-    /// When duplicates or blocks began a repair.
+    /// When duplicates or blocks began a recovery episode.
     pub repairs: Vec<Time>,
     law: F,
     options: Arc<Options>,
