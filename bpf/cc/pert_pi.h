@@ -9,8 +9,8 @@
  *   p <- p + gamma e - beta e',  within [0, 1];   e' <- e
  *
  * Parameters, their defaults and the readings of the paper are those of the laboratory's `pert-pi`. Departures from it: fixed point (the
- * window agrees to 1e-6 of itself), and no one-way delays (`signal`). The sum is kept finer than the probability, so that what is
- * rounded as it integrates does not add up.
+ * window agrees to 1e-6 of itself), and no one-way delays (`signal`). The sum is kept finer than the probability, so
+ * that rounding errors do not accumulate.
  */
 #ifndef KNEE_PERT_PI_H
 #define KNEE_PERT_PI_H
@@ -42,7 +42,7 @@ struct pert_pi {
 };
 
 #define SECOND 1000000000ULL
-/* After so long without acknowledgements the clock stops. */
+/* After this long without acknowledgements the clock stops. */
 #define PATIENCE SECOND
 /* Fractional bits of the sum, whose unit is then 2^-16 ns/s: fine enough for ever, and a factor of 1000 times an error of 100 s fits. */
 #define SUM_BITS 16

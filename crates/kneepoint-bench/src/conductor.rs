@@ -248,7 +248,7 @@ fn round<S: Study>(
     Ok(Conducted { outcome: study.outcome(&records), records, planned, spent })
 }
 
-/// Takes out the missing runs that others make.
+/// Removes the missing runs that others make.
 fn leave_to_others(
     session: &Session,
     sweep: &Sweep,

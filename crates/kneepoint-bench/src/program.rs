@@ -29,7 +29,7 @@ pub struct Progress {
     pub message: String,
 }
 
-/// A session of a program that gives nothing along.
+/// A session of a program without additional input.
 pub fn session() -> Session {
     Session::new(Arc::<Program>::default(), Given::default())
 }

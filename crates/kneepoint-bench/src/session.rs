@@ -194,7 +194,7 @@ impl Session {
         self.caller.warn(&visible(warning.as_ref()));
     }
 
-    /// Says once how many threads there are, where that is less than was wanted.
+    /// Reports once the number of threads, where it is less than requested.
     pub fn tell_of_threads(&self, remark: impl FnOnce() -> String) {
         self.few_threads.call_once(|| self.tell(remark()));
     }

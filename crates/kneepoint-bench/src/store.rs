@@ -94,7 +94,7 @@ impl Store {
         self.folder.join(format!("{name}.json"))
     }
 
-    /// A kept run. A file that is not what was kept is set aside, and counts as none.
+    /// A kept run. A damaged file is set aside, and counts as missing.
     pub fn get(&self, session: &Session, name: &str, seed: u64) -> Result<Option<Record>, Failure> {
         let path = self.path(name);
         match find(session, &path, name, seed)? {

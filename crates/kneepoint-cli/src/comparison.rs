@@ -185,7 +185,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Rows that differ in these fields; `title` is the name of one that has nothing to differ from.
+    /// Rows that differ in these fields; `title` is the name of a case without others to differ from.
     pub fn new(title: &str, cases: Vec<(Settings, Valid)>) -> Rows {
         let (settings, valid): (Vec<Settings>, Vec<Valid>) = cases.into_iter().unzip();
         let factors = Factors::of(&settings);

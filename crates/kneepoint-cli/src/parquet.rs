@@ -174,7 +174,7 @@ pub fn write_columns(
     Ok(())
 }
 
-/// The values that are there, and for each place whether there is one.
+/// The existing values, and for each place whether it has one.
 fn levels<T: Clone>(values: &[Option<T>]) -> (Vec<T>, Vec<i16>) {
     (values.iter().flatten().cloned().collect(), values.iter().map(|value| value.is_some().into()).collect())
 }

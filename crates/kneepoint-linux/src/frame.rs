@@ -229,7 +229,7 @@ pub fn rate(frame: &[u8]) -> Option<Rate> {
 pub fn stamp_rate(frame: &mut [u8], rate: Rate) -> bool {
     let Some((at, transport)) = rate_field(frame) else { return false };
     let Some(Ok(bytes)) = frame.get(at..at + 4).map(<[u8; 4]>::try_from) else { return false };
-    // All ones mean that there is no limit, which no limit may say.
+    // All ones mean no limit, so no limit may have this value.
     let bound = (rate.0 / RATE_UNIT).min(u64::from(u32::MAX) - 1) as u32;
     let lowers = bound < u32::from_be_bytes(bytes);
     if lowers {

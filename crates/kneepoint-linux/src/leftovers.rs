@@ -77,7 +77,7 @@ fn is_busy(attached: &io::Result<File>) -> bool {
     attached.as_ref().is_err_and(|error| error.raw_os_error() == Some(libc::EBUSY))
 }
 
-/// A process other than this one for whose folder in `/proc` this holds.
+/// Another process whose folder in `/proc` meets this condition.
 fn holder(holds: impl Fn(&Path) -> bool) -> Option<Holder> {
     let folders = fs::read_dir("/proc").into_iter().flatten().flatten();
     let processes = folders.filter_map(|one| Some((one.file_name().to_str()?.parse().ok()?, one.path())));

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::algorithms::{self, Algorithm, Raised};
 use crate::errors;
 
-/// Options that are about printing, and those that every command has.
+/// Options about printing, and options of every command.
 const OF_THE_TERMINAL: [&str; 6] = ["json", "help", "version", "list", "csv", "dry_run"];
 
 /// The verbs with their options as JSON: names, types, defaults, documentation.

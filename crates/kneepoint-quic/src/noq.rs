@@ -58,7 +58,7 @@ impl ControllerFactory for Carried {
 pub struct Connection {
     host: Host,
     clock: Clock,
-    /// The last event: noq gives no time where a loss was none.
+    /// The last event: noq gives no time for a spurious loss.
     last: Instant,
     initial: u64,
     /// The record of the controller's signals.

@@ -2,8 +2,7 @@
 //! Controllers in quinn.
 //!
 //! quinn paces by the window alone, so a controller's rate is not obeyed; spurious losses are not reported. A mark
-//! comes as a loss of no
-//! bytes. Per connection:
+//! arrives as a loss of zero bytes. Per connection:
 //!
 //! ```
 //! use std::sync::Arc;

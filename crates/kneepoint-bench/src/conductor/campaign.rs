@@ -26,7 +26,7 @@ pub(super) struct Campaign<'s> {
     pub(super) budget: Budget,
     /// By the clock of the machine.
     ends: Option<Duration>,
-    /// Whether a run did not begin for that.
+    /// Whether that prevented a run from starting.
     pub(super) spent: AtomicBool,
 }
 

@@ -65,7 +65,7 @@ crate::settings! {
 /// The reduction of a backoff in Linux: 1 less 724 / 1024.
 const BACKOFF_IN_LINUX: f64 = 300.0 / 1024.0;
 
-/// Milliseconds within which a sum of gradients says nothing.
+/// Milliseconds within which a sum of gradients is insignificant.
 const NOISE: f64 = 0.032;
 
 /// The least and the greatest round-trip time of a round, or their gradients: milliseconds.

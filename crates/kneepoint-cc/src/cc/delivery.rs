@@ -12,7 +12,7 @@
 //! The draft keeps this with every packet sent. Here the acknowledgements are remembered instead, for when a
 //! packet was sent follows from its round-trip time. At most [`PER_FLIGHT`] of them are kept for each flight of
 //! packets, so that the memory is bounded for any window; a rate is then averaged over correspondingly more packets.
-//! An acknowledgement that measures no round-trip time is taken to have the one measured last.
+//! An acknowledgement without a round-trip time gets the one measured last.
 //! A round ends when a packet is acknowledged that was sent after it began. Packets sent while the sender had
 //! nothing more to send, and all in flight with them, give samples that are `limited`.
 

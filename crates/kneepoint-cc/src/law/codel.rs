@@ -89,7 +89,7 @@ impl CoDel {
         due
     }
 
-    /// Like [`due`](CoDel::due), but instants that have passed are due one after the other, as packets leave.
+    /// Like [`due`](CoDel::due), but past instants are due one after another, as packets leave.
     #[inline]
     pub fn each_due(&mut self, delay: Span, now: Time) -> bool {
         if delay < self.target {

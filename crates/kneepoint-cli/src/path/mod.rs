@@ -106,7 +106,7 @@ const WHOLE: [&str; 3] = ["rate", "rtt", "buffer"];
 struct Given {
     property: &'static Property,
     value: String,
-    /// The way that it is of, where it is of one.
+    /// Its direction, where it has one.
     way: Option<Way>,
     /// The option that says it: `--up rate=2mbit`.
     option: String,
@@ -269,7 +269,7 @@ impl PathOptions {
 /// The property of which traces have columns, too.
 const DELAYS: &str = "delays";
 
-/// Why a property has no field for one way.
+/// The reason why a property has no field for one way.
 fn not_of_one_way(property: &Property, option: &str, value: &str) -> Failure {
     let remedy = match property.word {
         "delay" => "give the round-trip time with `--rtt`".to_string(),

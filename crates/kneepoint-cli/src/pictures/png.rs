@@ -7,7 +7,7 @@ use resvg::usvg::Tree;
 use super::failed;
 use crate::failure::Failure;
 
-/// Pixels for one of a screen, and those that make 300 to an inch on paper.
+/// Pixels per pixel of a screen, and for 300 pixels per inch on paper.
 const SCREEN: f32 = 2.0;
 const PAPER: f32 = 300.0 / 96.0;
 

@@ -64,7 +64,7 @@ pub struct Arguments {
     /// How many flows meet, of both together [default: 2,10,50, or 2,10 with --quick]
     #[arg(long, value_delimiter = ',', value_name = "N,…", value_parser = clap::value_parser!(u32).range(2..=100_000))]
     flows: Vec<u32>,
-    /// Which part of the flows is the row's
+    /// The row's part of the flows
     #[arg(long, default_value_t = 0.5, value_name = "PART", allow_negative_numbers = true, value_parser = number)]
     mix: f64,
     /// Queue of the bottleneck

@@ -125,7 +125,7 @@ fn clean(session: &Session, as_json: bool) -> Result<(), Failure> {
     ))
 }
 
-/// Nothing is left where nothing can be started.
+/// No leftovers where nothing can be started.
 #[cfg(not(target_os = "linux"))]
 fn clean(session: &Session, as_json: bool) -> Result<(), Failure> {
     match as_json {

@@ -60,7 +60,7 @@ fn print(session: &Session, named: &[&Item], as_json: bool) -> Result<(), Failur
     session.print(meanings(named) + &text)
 }
 
-/// The failure for a name that nothing has.
+/// The failure for an unknown name.
 fn unknown(name: &str, all: &[Item]) -> Failure {
     let names = all.iter().map(|item| item.name).collect::<Vec<_>>();
     let near = closest(name, &names).map(|near| format!("did you mean `{near}`? "));

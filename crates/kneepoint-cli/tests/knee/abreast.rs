@@ -87,7 +87,7 @@ fn emulations_that_begin_together_share_nothing() {
     });
 }
 
-/// A shell's lines where nothing but what they make is named: `$KNEE` is the program.
+/// A shell's lines that name only the files that they make: `$KNEE` is the program.
 fn alone(lines: &str) -> std::process::Output {
     let lines = lines.to_string();
     let (send, receive) = std::sync::mpsc::channel();

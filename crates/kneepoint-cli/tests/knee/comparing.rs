@@ -35,7 +35,7 @@ fn compare_prints_json_with_numbers_that_make_sense() {
         ["reno", "sack/droptail"]
     );
     for scheme in schemes {
-        // Not frozen numbers, but bounds that nonsense would leave.
+        // Not frozen numbers, but bounds that absurd results would violate.
         let mean = |key: &str| scheme[key]["mean"].as_f64().unwrap();
         assert!((0.7..=1.001).contains(&mean("utilization")), "{scheme}");
         assert!((0.5..=1.0).contains(&mean("jain_index")), "{scheme}");

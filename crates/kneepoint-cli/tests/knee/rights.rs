@@ -215,7 +215,7 @@ fn programs_without_capabilities_have_every_port_and_echo_requests() {
     if !able() {
         return;
     }
-    // Python is in no test's way: where there is none, the shell says so.
+    // Tests do not require Python: where it is missing, the shell says so.
     let listen = "command -v python3 >/dev/null || exit 0; python3 -c \"\
         import socket; s = socket.socket(); s.bind(('', 80)); socket.socket(socket.AF_INET, socket.SOCK_DGRAM, socket.IPPROTO_ICMP)\"";
     let here = tempfile::tempdir().unwrap();

@@ -54,7 +54,7 @@ pub struct Record {
     pub delivered: u64,
 }
 
-/// The modes by number; other numbers are none.
+/// The modes by number; other numbers are invalid.
 const MODES: [&str; 3] = ["high-speed", "safe", "compete"];
 
 /// Reads numbers one after the other.

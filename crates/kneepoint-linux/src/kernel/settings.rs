@@ -174,7 +174,7 @@ pub fn apply(
         map.initial_value_mut().ok_or_else(|| Error::new("a program has no data", "build knee again"))?;
     let mut values = Vec::new();
     for Variable { name, unit, place } in variables {
-        // A variable that no parameter has keeps what the program says.
+        // A variable without a parameter keeps the program's value.
         let Some((value, field)) = find(algorithm, &own, &name) else { continue };
         let bits = (unit.encode)(&value, field).filter(|bits| fits(*bits, place.len()));
         let bits = bits.ok_or_else(|| {

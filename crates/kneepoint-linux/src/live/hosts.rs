@@ -15,7 +15,7 @@ use nix::sys::socket::{self, sockopt};
 
 /// A chunk that a sender writes or a sink reads at once.
 pub(crate) const CHUNK: usize = 256 * 1024;
-/// Data that a sender's socket holds beyond what was sent, so that a transfer that stops stops soon.
+/// Data that a sender's socket holds unsent; small, so that a transfer stops soon when asked.
 const UNSENT: libc::c_int = 256 * 1024;
 /// The longest wait between two readings of the clock.
 const LOOK: Duration = Duration::from_millis(50);

@@ -68,7 +68,7 @@ pub struct Transmission {
 pub enum Impairment {
     /// The segment is lost.
     Loss(Transmission),
-    /// It arrives so much later than others, which overtake it.
+    /// It arrives this much later than others, which overtake it.
     Late(Transmission, Span),
     /// It arrives a second time, so much later.
     Twice(Transmission, Span),

@@ -234,7 +234,7 @@ impl Stream {
         let rtt = newest.filter(|piece| piece.told_by(echo)).map(|piece| now.since(piece.sent));
         let ended = self.fin.is_some_and(|fin| fin <= self.high && ack > fin) && !self.finished;
         self.finished |= ended;
-        // Of data that took another way nothing is known but its acknowledgement.
+        // Data on another path is known only by its acknowledgement.
         let delivered = if self.next >= self.high { self.delivered } else { now };
         let completed =
             (ended && self.high > 0).then(|| (self.began.unwrap_or(now), delivered, Bytes(self.high)));

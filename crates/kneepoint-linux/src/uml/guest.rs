@@ -47,7 +47,7 @@ pub fn is_inside() -> bool {
     std::process::id() == 1 && std::env::args_os().next().is_some_and(|program| program == PROGRAM)
 }
 
-/// Does what the instance is for, and ends it.
+/// Does the instance's work, and ends it.
 pub fn main() -> ! {
     let text = match run() {
         Ok(outcome) => outcome.write(),

@@ -33,7 +33,7 @@ pub(super) struct Job {
     pub(super) forwarding: Vec<u32>,
     pub(super) messages: Vec<Said>,
     pub(super) changes: Vec<(Span, Said)>,
-    /// Devices that are to send packets and nothing greater.
+    /// Devices that must send single packets, without offload.
     pub(super) plain: Vec<(u32, u32)>,
     pub(super) points: Vec<(u32, Vec<Point>)>,
     /// Namespaces whose disciplines are asked what they dropped.

@@ -86,7 +86,7 @@ impl Recipe {
         let mut hash = Sha256::new();
         let patches = self.patches.iter().map(|(_, text)| text.as_str());
         for part in std::iter::once(CONFIG).chain(additions::texts()).chain(patches) {
-            // With its length, so that no text can pass from one part to the next.
+            // With its length, so that no text can move from one part to the next.
             hash.update((part.len() as u64).to_le_bytes());
             hash.update(part);
         }

@@ -305,7 +305,7 @@ fn what_holds_filters_goes_with_the_last_one_unless_others_made_it() {
     kernel::remove_queue(&router).unwrap();
     assert!(row.queues().contains("clsact"), "ours, in use by others");
     tc("filter del dev r1 ingress");
-    // The next one finds what this one could not remove.
+    // The next one finds the leftovers of this one.
     kernel::attach_queue(&router, "pi", &[], false).unwrap();
     kernel::remove_queue(&router).unwrap();
     assert_eq!(row.queues(), before);

@@ -49,7 +49,7 @@ class _Walk:
             self.digest.update(b"%d:" % len(text) + text)
 
     def visit(self, thing: Any, name: str) -> None:
-        """Adds a thing, which is called so in messages."""
+        """Adds an item with this name in messages."""
         if isinstance(thing, PLAIN):
             return self.put(type(thing).__name__, thing)
         if id(thing) in self.seen:

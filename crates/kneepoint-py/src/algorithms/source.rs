@@ -350,7 +350,7 @@ impl Object for Scripted {
         };
         let told = self.body.call(At("on", now), Some(rng), |object| {
             let answer = object.call_method1(intern!(object.py(), "on"), (cue, now.as_secs_f64()))?;
-            // A generator of requests runs while they are read, before its timer is.
+            // A generator of requests runs while they are read, which is before its timer is read.
             Ok((requests(&answer)?, wakeup(object, now)?))
         });
         let (asked, wakeup) = told.unwrap_or((Vec::new(), Time::NEVER));

@@ -194,7 +194,7 @@ mod tests {
         let delays = |one: &mut Line, at: u64| one.carry(Time(at), 40).unwrap().0 - at;
         let all: Vec<u64> = (0..40).map(|k| delays(&mut busy, k * 25)).collect();
         assert_eq!(all, [5, 9, 12, 12].repeat(10));
-        // A line that was idle for some periods is where a busy one is.
+        // A line that was idle for some periods is at the same point as a busy one.
         for at in [825, 850, 999, 5010, 5020] {
             let spec = crate::link::LinkSpec {
                 delay: Span(5),

@@ -77,7 +77,7 @@ pub(super) struct Ahead {
 }
 
 impl Ahead {
-    /// An amount that is asked for every `step`.
+    /// An amount requested every `step`.
     pub(super) fn new(step: Span) -> Ahead {
         Ahead { step, ends: step.after_start(), now: 0, later: VecDeque::new() }
     }

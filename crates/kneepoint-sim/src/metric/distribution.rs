@@ -65,7 +65,7 @@ impl Recorder {
     /// One that recorded nothing.
     pub const EMPTY: Recorder = Recorder { cells: Vec::new(), sum: 0, max: 0 };
 
-    /// Bytes of one that recorded times up to this.
+    /// Bytes of a distribution that recorded times up to this.
     pub fn bytes(longest: Span) -> usize {
         (cell(longest.0) + 1).next_multiple_of(HALF as usize) * size_of::<u32>()
     }

@@ -25,7 +25,7 @@ pub struct Agent {
     open: Vec<(u32, FlowId)>,
 }
 
-/// Hosts that agents share, or that one has for itself.
+/// Hosts that agents share, or a single agent's own.
 #[derive(Clone, Debug)]
 pub struct Pool {
     group: u32,

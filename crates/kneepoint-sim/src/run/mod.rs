@@ -287,7 +287,8 @@ impl View for Engine<'_> {
     }
 }
 
-/// The scenario's links, then one for each noisy host; and which listed connection, then which pair for others, has which.
+/// The scenario's links, then one for each noisy host; and the link of each listed connection, then of each pair for
+/// others.
 fn links_with_jitter(valid: &Valid) -> (Vec<LinkSpec>, Vec<Option<u32>>) {
     let mut links = valid.network().links.clone();
     let hosts = |wanted: fn(Kind) -> bool| {

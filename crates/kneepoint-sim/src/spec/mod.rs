@@ -2,7 +2,7 @@
 //! Specs: a network with its traffic, described part by part and then sealed.
 //!
 //! A [`Builder`] has public fields and promises nothing. [`Builder::build`] checks it, and the result, [`Valid`], can be
-//! read but not changed, so that whatever runs it need not check again.
+//! read but not changed, so that it need not be checked again.
 
 mod builder;
 mod check;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Numbers for people: as many digits as mean something. Files for machines have all of them.
+//! Numbers for people: significant digits only. Files for machines have all of them.
 //!
 //! ```text
 //! 12.3 ± 0.4     a mean and half its confidence interval: two digits of that, and five of the mean at most
@@ -169,7 +169,7 @@ fn fixed(value: f64, decimals: i32) -> String {
     if text.starts_with('-') && is_zero(&text) { text[1..].into() } else { text }
 }
 
-/// Whether a number has no other digit than zeros.
+/// Whether all digits of a number are zero.
 fn is_zero(text: &str) -> bool {
     !text.contains(|digit| ('1'..='9').contains(&digit))
 }

@@ -144,8 +144,8 @@ crate::settings! {
         /// How long a receiver collects acknowledgements of segments out of order, after three that it sends at once,
         /// with `rack` (Linux: 1 ms); 0 for none.
         sack_delay: Span = Span::ZERO, Span::ZERO..=Span::from_millis(500);
-        /// The receiver adapts how long it holds an acknowledgement back to the gaps between segments, and hurries at marks (Linux
-        /// `icsk_ack.ato`).
+        /// The receiver adapts how long it holds an acknowledgement back to the gaps between segments, and sends it
+        /// early at marks (Linux `icsk_ack.ato`).
         adaptive_ack: bool = false;
         /// Pacing of a controller without its own pace: none, or by the host as Linux does under `fq`.
         pacing: Pacing = Pacing::Own;

@@ -169,7 +169,7 @@ pub enum Cue {
 pub enum Request {
     /// Open a connection.
     Open {
-        /// A number for it, that no other open connection of the member has.
+        /// A number that no other open connection of the member has.
         connection: u32,
         /// Which pair of hosts it connects, below [`Site::pairs`].
         pair: u32,

@@ -23,7 +23,7 @@ export async function inflated(text: string, format: CompressionFormat): Promise
 let module: Promise<WebAssembly.Module> | undefined;
 let script: string | undefined;
 
-/** The module stands in the page, deflated, in base64: as text that is no program, it is not parsed as one. */
+/** The module is in the page, deflated, in base64: as plain text, it is not parsed as a program. */
 async function compiled(): Promise<WebAssembly.Module> {
   return WebAssembly.compileStreaming(await inflated(named("engine").textContent ?? "", "gzip"));
 }

@@ -27,7 +27,7 @@ let module: WebAssembly.Module;
 let engine: Promise<Engine>;
 let wanted = 0;
 
-// A message of one's own waits behind those that have arrived.
+// The caller's message waits behind earlier arrivals.
 const channel = new MessageChannel();
 const lookUp = (): Promise<void> =>
   new Promise((resolve) => {

@@ -29,7 +29,7 @@ impl Dot {
         defined.then(|| Dot { class, name: name.into(), x: x.mean, x_interval, y: y.mean, y_interval })
     }
 
-    /// With other intervals, as of quantities that have bounds.
+    /// With other intervals, as for bounded quantities.
     pub(in super::super) fn within(self, x_interval: (f64, f64), y_interval: (f64, f64)) -> Dot {
         Dot { x_interval, y_interval, ..self }
     }

@@ -95,7 +95,7 @@ impl Chart for Timeline {
     }
 }
 
-/// Draws it so wide, with plots so high.
+/// Draws it with this width and this height of its plots.
 fn drawn(chart: &Timeline, width: f64, plot: f64) -> Drawing {
     let ticks = |strip: &Strip| strip.scale((plot, 0.0)).ticks(strip::ticks(plot));
     let room = |strip: &Strip| {

@@ -84,7 +84,7 @@ pub struct Judgement {
     pub verdict: Verdict,
     /// Whether the confidence intervals confirm the verdict.
     pub certain: bool,
-    /// Our numbers: those that the claim asks to show, or else those that it compares.
+    /// Our numbers: the ones that the claim names, or else the ones that it compares.
     pub ours: Vec<(String, Estimate)>,
     /// Every comparison at every point.
     pub points: Vec<CheckResult>,

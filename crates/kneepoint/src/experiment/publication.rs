@@ -231,7 +231,7 @@ impl Under<'_> {
     /// The scenario under a choice.
     fn set(&self, concerned: &[&Shared], choice: &Choice, faults: &mut Faults) -> Table {
         let mut body = self.body.clone();
-        // A computation has no senders that could be set.
+        // A computation has no senders to configure.
         for reading in concerned.iter().filter(|_| self.body.get("topology").is_some()) {
             write_all(&mut body, reading.under(choice), self.around.extensions, faults);
         }

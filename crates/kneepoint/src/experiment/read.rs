@@ -208,7 +208,7 @@ fn replace(root: &mut Table, section: &str, key: &str, value: Node) {
 /// The points of one variant, and its seeds.
 pub(super) fn points(body: &Table, around: Around, faults: &mut Faults) -> Option<(Vec<Point>, Vec<u64>)> {
     match (body.get("compute"), body.get("topology")) {
-        // Claims that nothing can be run for, each with its reason.
+        // Claims for which no run is possible, each with its reason.
         _ if body.entries.is_empty() => Some((Vec::new(), vec![1])),
         (None, _) => simulations(body, around, faults),
         (Some(_), None) => Some((computations(body, faults), vec![1])),

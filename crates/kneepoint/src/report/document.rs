@@ -44,7 +44,7 @@ pub enum Block {
     Listing(String, String),
     /// The table for a column of a paper, which is its own file.
     Paper(Box<Paper>),
-    /// Blocks for pages, and those that a terminal shows instead.
+    /// Blocks for pages, and their replacements in a terminal.
     Pages {
         /// On pages.
         blocks: Vec<Block>,

@@ -147,7 +147,7 @@ fn distinct<'l>(labels: impl Iterator<Item = &'l str>) -> Vec<&'l str> {
     labels.filter(|label| seen.insert(*label)).collect()
 }
 
-/// Levels for people, as they were written where two would read alike.
+/// Levels for people; as written where two would read the same.
 fn levels(labels: &[&str], read: Option<&[Quantity]>, unit: &'static str) -> Vec<Level> {
     let as_written = |label: &&str| label.to_string();
     let Some(read) = read else {

@@ -218,7 +218,7 @@ impl<'c> Pivot<'c> {
         row.map_or_else(|| NONE.into(), |row| self.grid.lines[row].1[metric].clone())
     }
 
-    /// At which levels of other factors the tables are.
+    /// The levels of other factors in the tables.
     fn slice(&self) -> Option<String> {
         let at = |(place, level): &(usize, usize)| self.factor(*place).told(*level);
         let at: Vec<String> = self.at.iter().map(at).collect();

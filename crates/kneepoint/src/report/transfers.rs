@@ -114,7 +114,7 @@ impl Group<'_> {
         metric("completion_time_p95_ms")
     }
 
-    /// The time that counts as figures name it.
+    /// The time that counts, by its name in figures.
     pub(super) fn expression(&self) -> String {
         format!("{}[group={}]", self.time.key, self.name)
     }

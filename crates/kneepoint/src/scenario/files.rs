@@ -23,7 +23,7 @@ pub type Files<'f> = &'f dyn Fn(&str) -> Result<String, String>;
 pub struct Opened<'f> {
     /// Opens those that the text names.
     pub(super) text: Files<'f>,
-    /// Opens those that fields set from outside name.
+    /// Opens the files that fields set from outside name.
     pub(super) others: Files<'f>,
     /// Where the text ends, in bytes: fields set from outside have their places behind it.
     pub(super) end: usize,

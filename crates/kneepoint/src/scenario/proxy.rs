@@ -123,7 +123,11 @@ fn stops(
     let first = passed.next().unwrap_or_default();
     if passed.any(|other| other != first) {
         let message = format!("[proxy]: connections of `{}` pass different proxies", group.name);
-        faults.add_with_help(table.place("at"), message, "give those that pass another one their own group");
+        faults.add_with_help(
+            table.place("at"),
+            message,
+            "put the flows that pass another proxy into their own group",
+        );
     }
     first
 }

@@ -66,8 +66,8 @@ pub fn parse_with(text: &str, files: Files) -> Result<Plan, Vec<Fault>> {
 }
 
 /// Reads a scenario of which some fields are set from outside, each by `PATH=VALUE` with the paths of `[sweep]`; and its text with
-/// these fields. Spans of faults in the settings are those that they would have on lines of their own after the text. `files` opens
-/// the files that the text names, and `others` those that the settings name.
+/// these fields. Spans of faults in the settings are those that they would have on lines of their own after the text.
+/// `files` opens the files that the text names, and `others` the files that the settings name.
 pub fn parse_set(
     text: &str,
     set: &[String],

@@ -30,7 +30,7 @@ pub fn schema() -> Value {
         properties.insert(one.name.into(), value);
         let swept: Vec<&str> = one.required.iter().copied().filter(|name| by_sweep(name)).collect();
         if !swept.is_empty() {
-            // Keywords for lists and those for tables each judge their own.
+            // Keywords for lists and keywords for tables each apply to their own kind.
             unless_swept
                 .insert(one.name.into(), json!({ "items": { "required": swept }, "required": swept }));
         }

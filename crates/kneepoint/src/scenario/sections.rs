@@ -122,11 +122,11 @@ crate::settings! {
         count: u32 = 1, 0..=GREATEST_POPULATION;
         /// When each starts: an instant, or an interval in which each draws its own.
         start: Start = Start::default();
-        /// By how much later each starts than the one before.
+        /// The time by which each starts after the previous one.
         start_every: Span = Span::ZERO, Span::ZERO..=LONGEST;
         /// When they stop sending new data.
         stop: Or<Span, Never> = Or::WORD, Or::is(SHORTEST)..=Or::is(LONGEST);
-        /// By how much later each stops than the one before.
+        /// The time by which each stops after the previous one.
         stop_every: Span = Span::ZERO, Span::ZERO..=LONGEST;
         /// How much each has to send.
         size: Or<Bytes, Unlimited> = Or::WORD, Or::is(Bytes(1))..=Or::is(Bytes(1_000_000_000_000_000));

@@ -105,7 +105,7 @@ pub fn row_flows(mix: f64, flows: u32) -> (u32, f64) {
 }
 
 impl Question {
-    /// The runs that answer it. `files` opens those that fields set from outside name.
+    /// The runs that answer it. `files` opens the files that fields set from outside name.
     pub fn plan(self, files: Files) -> Result<Coexist, Refused> {
         let (mut encounters, mut scenarios) = (Vec::new(), Vec::new());
         for square in places(self.schemes.len(), self.flows.len(), 1).filter(|one| !self.is_mirror(*one)) {

@@ -78,7 +78,7 @@ const CHAIN: [Metric; 8] = [
 ];
 
 impl Computation {
-    /// Everything that its rows depend on, but for the program.
+    /// All inputs of its rows, except for the program.
     pub fn identity(&self) -> String {
         format!("{self:?}")
     }

@@ -236,7 +236,7 @@ impl Point {
         self.solution.as_ref().map_or(f64::NAN, of)
     }
 
-    /// By how much the throughput of the analysis is above what was observed, as a fraction of that.
+    /// The relative excess of the analysis's throughput over the observed one.
     pub fn excess(&self, over: &Sampled) -> f64 {
         self.solved(|solution| solution.throughput) / over.throughput.mean - 1.0
     }

@@ -102,7 +102,7 @@ impl Packets {
         format!("{schedule:?} {network:?} {groups:?} {joints:?} {watched:?} {windows:?} {shown} {followed}")
     }
 
-    /// Flows that are sampled one by one: no claim is about one, and reports draw some.
+    /// Flows that are sampled one by one: claims ignore them, and reports draw some.
     pub(super) fn followed(&self) -> Followed {
         if self.shown { self.followed } else { Followed::Windows(0) }
     }

@@ -172,7 +172,7 @@ const INEXPRESSIBLE: &[Kind] = &[
         ],
     },
     Kind {
-        name: "a field that another section calls for, or has no use for",
+        name: "a field that another section requires, or excludes",
         says: &["a graph needs", "means nothing in a", "has no links", "is the mean of a trace"],
     },
     Kind { name: "a scenario without a sender", says: &["nobody sends anything"] },

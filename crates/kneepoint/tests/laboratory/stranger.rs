@@ -174,7 +174,7 @@ fn with_the_newest_alone(text: &str) -> String {
 /// The folders of the copy that are written here.
 const WRITTEN: [&str; 2] = ["crates", "experiments"];
 
-/// Makes the copy hold these files and no others; those that hold what they should keep their dates.
+/// Makes the copy hold exactly these files; unchanged files keep their dates.
 fn put(tree: &Tree, home: &Path) {
     let mut there = Tree::new();
     for folder in WRITTEN.iter().filter(|folder| home.join(folder).is_dir()) {

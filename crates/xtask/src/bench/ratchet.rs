@@ -17,7 +17,7 @@ use super::machine;
 use super::record::{Build, FILE, Figure, Per, Record, TOLERANCE};
 use super::variants;
 
-/// The cases that are held, of those that `bench` measures.
+/// The recorded cases, among the measured ones of `bench`.
 const HELD: [&str; 6] = ["d1000", "d100", "d100-linux", "d100-unwatched", "d100-minimal", "web1000"];
 
 /// The use of the counts.

@@ -34,7 +34,7 @@ impl Count {
         }
     }
 
-    /// The share of identical ones among those that can be believed.
+    /// The share of identical scripts among the reliable ones.
     fn share(&self) -> f64 {
         self.identical as f64 / (self.identical + self.different) as f64
     }

@@ -233,7 +233,7 @@ mod tests {
         assert!(trace.controller.backs_off(1.0, [1.0, -EFFECT], &mut rng));
         trace.controller.back_off_until(200);
         assert_eq!((trace.window(), trace.controller.shadow), (70.0, 100.0));
-        // A host that spreads reductions is asked for one, once.
+        // A host that spreads reductions receives one request.
         let mut kernel = Kernel { request: Request::Made, ..Kernel::new(8) };
         assert_eq!(
             [kernel.yields(), kernel.yields(), kernel.is_answered(), kernel.is_answered()],

@@ -13,8 +13,9 @@
 //!                        α as it was, and N' as above; if it does not, N' <- N
 //! ```
 //!
-//! PERTs that compete with one another hold the queue up together, so one that yields learns nothing: all have to at
-//! once, without a common clock. But all see one queue. Where it falls, because TCP has left or because some gave
+//! PERT flows that compete with one another keep the queue long together, so a single yielding flow learns nothing: all
+//! have to yield at once, without a common clock. But all see one queue. Where it falls, because TCP has left or
+//! because some gave
 //! way, is the same instant for all of them; and those who give way there make it fall further, until all have seen it.
 //! So waits are not randomised: chance would take apart what must come together. Holding the window, rather than giving
 //! way, is the test: the queue stays constant between windows that do not grow, so another kind of flow must be filling

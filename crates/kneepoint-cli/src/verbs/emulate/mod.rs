@@ -128,7 +128,7 @@ fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Fa
     apart("--between", "network namespaces", &arguments.between)?;
     apart(
         "--bridge",
-        "devices, one for each network; frames of one alone would go round",
+        "name two devices, one for each network; the frames of a single one would circulate",
         &arguments.bridge,
     )?;
     // Before anything is measured: files that cannot be read or written are reported at once.

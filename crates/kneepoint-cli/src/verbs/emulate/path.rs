@@ -100,7 +100,7 @@ impl EmulatedPath {
         let first = network.groups().first().and_then(|group| group.pairs.first());
         let ends = *first.ok_or_else(|| {
             Failure::usage(
-                "the scenario has no flows, whose hosts the emulation would stand for",
+                "the scenario has no flows, whose hosts the emulation would replace",
                 "add `[[flows]]`",
             )
         })?;

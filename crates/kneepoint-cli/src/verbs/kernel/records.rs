@@ -192,7 +192,7 @@ fn gather(
     flows.retain(|_, flow| flow.seen.elapsed() < SHOWN && !flow.record.closed);
     for flow in flows.values_mut() {
         let span = flow.record.at.since(flow.before.at).as_secs_f64();
-        // A flow that reported nothing new stands still.
+        // A flow without new reports does not move.
         let packets = flow.record.delivered.saturating_sub(flow.before.delivered) as f64;
         flow.rate = if span > 0.0 { packets / span } else { 0.0 };
         flow.before = flow.record;

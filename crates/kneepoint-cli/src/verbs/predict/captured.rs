@@ -17,7 +17,7 @@ const SHIFTS: u64 = 20;
 /// Flows with fewer round trips give a predictor too few samples.
 const LEAST_SAMPLES: usize = 100;
 
-/// The error that a capture has no data.
+/// The error for a capture without data.
 fn without_data(capture: &Capture) -> Failure {
     if let [((from, to), bytes), rest @ ..] = capture.answers_alone().as_slice() {
         let more = if rest.is_empty() { String::new() } else { format!(", and {} more", rest.len()) };
@@ -43,7 +43,7 @@ fn without_data(capture: &Capture) -> Failure {
     Failure::run(message, "capture a TCP transfer, with at least 120 bytes of each packet")
 }
 
-/// The error that a flow has no round trips.
+/// The error for a flow without round trips.
 fn without_round_trips(capture: &Capture, direction: Direction) -> Failure {
     let flow = shown(direction);
     if capture.is_answered(direction) {

@@ -90,8 +90,8 @@ impl Arguments {
     /// The same for a capture or a record.
     fn configs_of_what_happened(&self) -> Result<Vec<(String, Config)>, Failure> {
         if self.seeds.is_some() || self.seed.is_some() {
-            let message = "--seeds and --seed mean nothing for a capture";
-            return Err(Failure::usage(message, "leave them out: what happened has no seed"));
+            let message = "--seeds and --seed have no effect on a capture";
+            return Err(Failure::usage(message, "leave them out: a record has no seed"));
         }
         self.configs()
     }

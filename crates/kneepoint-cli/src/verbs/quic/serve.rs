@@ -54,7 +54,7 @@ impl Arguments {
         if let Some(root) = self.root.as_ref().filter(|root| !root.is_dir()) {
             return Err(Failure::usage(
                 format!("--root: `{}` is no folder", root.display()),
-                "name one, or leave it out for objects that are made",
+                "name one, or leave it out for generated objects",
             ));
         }
         controller(session, &self.cc)

@@ -163,7 +163,7 @@ impl Player {
         }
     }
 
-    /// What happened until `now`. A stall that lasts is counted as far as it got.
+    /// What happened until `now`. An unfinished stall counts up to now.
     pub fn finish(mut self, now: Time) -> Playback {
         self.advance(now);
         if let Clock::Stands(_, since) = self.clock

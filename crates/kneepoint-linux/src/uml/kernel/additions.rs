@@ -73,7 +73,7 @@ mod tests {
 
     use super::*;
 
-    /// A header that is included but not put there would be missed by a compiler only after minutes.
+    /// A compiler would report a missing header only after minutes.
     #[test]
     fn every_header_that_is_included_is_put_there() {
         let there: BTreeSet<&str> =

@@ -101,7 +101,7 @@ impl Working {
     }
 }
 
-/// Whether an event of this probability happens. No random number is drawn for one that never does.
+/// Whether an event of this probability happens. No random number is drawn where it never happens.
 fn happens(p: f64, rng: &mut Rng) -> bool {
     p > 0.0 && rng.chance(p)
 }

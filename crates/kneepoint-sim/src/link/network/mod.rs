@@ -2,7 +2,7 @@
 //! Links at work: the path of a packet between two hosts.
 //!
 //! Every link is first in, first out, and its line never reorders, so the packets on it wait for one event: the
-//! arrival of the first. A link that only carries what one other link delivers needs not even that. Its arrivals
+//! arrival of the first. A link fed by one other link does not even need that. Its arrivals
 //! are known when that link's departures are, so a packet passes through both at once (`Step::Through`). And a host
 //! whose receivers answer each packet, on a link that nothing else uses, may do so as soon as the packet's arrival is
 //! known (`Step::Reach`), unless an earlier one still waits for its own. Where several noisy hosts meet on one link,

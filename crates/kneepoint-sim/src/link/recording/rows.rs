@@ -68,8 +68,11 @@ impl<'t> Columns<'t> {
             match meaning(name).map_err(|why| wrong(&why))? {
                 Some(meaning) => {
                     if let Some(other) = known.iter().find(|one| one.meaning.quantity == meaning.quantity) {
-                        let both =
-                            format!("`{}` is what `{}` is: leave one out", shown(name), shown(other.name));
+                        let both = format!(
+                            "`{}` means the same as `{}`: leave one out",
+                            shown(name),
+                            shown(other.name)
+                        );
                         return Err(wrong(&both));
                     }
                     known.push(Column { place, name, meaning });

@@ -74,7 +74,7 @@ fn shares<'a>(rates: &[f64], crossing: impl Iterator<Item = (usize, &'a Asking<'
     rates.iter().zip(asked).map(|(rate, asked)| share(*rate, asked)).collect()
 }
 
-/// What each of those has that a rate does not satisfy: `asked` is what each asks for, and how many do.
+/// What each of those has that a rate does not satisfy: `asked` has each demand, and the number of flows with it.
 fn share(rate: f64, mut asked: Vec<(f64, f64)>) -> f64 {
     asked.sort_by(|one, other| one.0.total_cmp(&other.0));
     let (mut left, mut flows) = (rate, asked.iter().map(|(_, flows)| flows).sum::<f64>());

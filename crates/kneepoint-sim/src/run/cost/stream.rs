@@ -64,7 +64,7 @@ pub(super) fn open_at_once(demand: &Demand, members: f64, path: Path, long: f64,
     let arrive = demand.per_second * members;
     let carried = path.rate / (8.0 * demand.size.max(1.0));
     let load = arrive / carried;
-    // Around a load of one, as far as chance takes it.
+    // Around a load of one, with random variation.
     let walk = (1.0 + long) * (arrive * lasts).sqrt();
     let sharing = match load < 1.0 {
         true => ((1.0 + long) * load / (1.0 - load)).min(walk),

@@ -48,7 +48,7 @@ pub struct News {
     pub lost_again: bool,
     /// When the first and the last of the segments were sent that are acknowledged and were sent once.
     pub acked: Option<(Time, Time)>,
-    /// Likewise of those that blocks name for the first time.
+    /// Likewise for segments that blocks name for the first time.
     pub named: Option<(Time, Time)>,
     /// When the latest segment delivered was sent.
     pub sent: Option<Time>,

@@ -11,8 +11,8 @@
 //!
 //! The window falls when Cwr or Recovery begins: at once in the controller, by proportional rate reduction (RFC 9937)
 //! in the sender.
-//! A retransmission that is lost again during Recovery reduces nothing by itself: nothing is delivered for it, so nothing is sent for
-//! it either.
+//! A retransmission that is lost again during Recovery causes no reduction by itself: it delivers nothing, so nothing
+//! is sent for it.
 
 use super::lent::Lent;
 use super::news::News;

@@ -61,7 +61,7 @@ const CALLS: [(&str, Does); 26] = [
     ("sendfile", Does::Refused("the subset has no files; `write` sends the same")),
 ];
 
-/// Options of sockets: whether they leave a sender as it is, or why they are refused.
+/// Socket options: ignored where they do not affect a sender, else refused with a reason.
 const SOCKET_OPTIONS: [(&str, Result<(), &str>); 17] = [
     ("SO_REUSEADDR", Ok(())),
     ("SO_SNDBUF", Ok(())),

@@ -141,7 +141,7 @@ impl<'s> Runner<'s> {
         })
     }
 
-    /// Whether a recorded packet only acknowledges, as kernels answer what they discard: that is no sender's.
+    /// Whether a recorded packet only acknowledges, as kernels do for discarded packets, which no sender sends.
     fn is_answer(&self, expected: &Expected) -> bool {
         let bits = expected.bits;
         let seen = self.host.sent.get(self.taken);

@@ -82,7 +82,7 @@ const TABLE: [(&str, Effect); 43] = [
     ("dsack", Nothing),
     ("rmem", Nothing),
     ("mem", Nothing),
-    // A large send buffer is none: the host has no other.
+    // A large send buffer has no effect: the host has no other.
     (
         "wmem",
         Only(&["4096 16384 4194304", "4096 50000 4194304", "4096 262144 4194304", "4096 4194304 4194304"]),

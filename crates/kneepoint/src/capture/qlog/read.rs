@@ -36,7 +36,7 @@ pub fn is_qlog(bytes: &[u8]) -> bool {
     head.first() == Some(&b'{') && named.iter().any(|name| head.windows(name.len()).any(|part| part == *name))
 }
 
-/// The traces of a file, and the place where it was cut off, if it was. Fails where it is no qlog of a form that is read.
+/// The traces of a file, and the place where it was cut off, if it was. Fails unless it is qlog of a supported form.
 pub fn read(bytes: &[u8]) -> Result<(Vec<Traced>, Option<Malformed>), Malformed> {
     if let Some(one) = document(bytes) {
         let traces = one.traces.into_iter().enumerate();

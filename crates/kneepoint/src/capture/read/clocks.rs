@@ -8,8 +8,9 @@
 //! ```
 //!
 //! A jump back is a step by the median over the hosts; where they have no timestamps and their numbers advance, the time after the jump
-//! continues at the time before. Where timestamps or numbers go back as well, the file is only unordered. A jump forward is a step if
-//! two directions agree, or one for a jump of 10 s, and by the least of their values: otherwise the hosts were idle. Without
+//! continues at the time before. Where timestamps or numbers go back as well, the file is only unordered. A jump
+//! forward is a step if two directions agree, or a single one for a jump of 10 s; its size is the least of their
+//! values. Otherwise the hosts were idle. Without
 //! timestamps, a jump of 10 s is a step if data was outstanding and new data follows: a sender that waits so long retransmits. All packets
 //! after a step are moved by it.
 

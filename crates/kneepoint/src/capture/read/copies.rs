@@ -49,7 +49,7 @@ pub(super) struct Once {
     pub answers: Vec<Segment>,
     /// Copies at one point.
     pub copies: u64,
-    /// Packets at points that saw what another saw.
+    /// Packets at points that repeat another point's packets.
     pub set_aside: u64,
 }
 

@@ -8,7 +8,7 @@ use super::super::output;
 use super::quantity::ending;
 use crate::measure::Subject;
 
-/// Names whose levels need no further word, as `cubic` says that it is a congestion control.
+/// Names of factors whose levels explain themselves, as `cubic` does.
 pub(super) const SPEAKING: [&str; 4] = ["scheme", "congestion control", "queue", "feedback"];
 
 /// The last words of paths that read otherwise: the name for people, and the column without its unit.

@@ -102,7 +102,7 @@ fn drawn(view: &View, quantity: &Quantity, page: &[(&Factor, usize)]) -> Figure 
     Figure { name, title: heading, note: if several { note } else { "" }, class: None, drawing }
 }
 
-/// The quantities of the panels: those that are wanted, or the telling ones that vary.
+/// The quantities of the panels: the requested ones, or the informative ones that vary.
 pub(super) fn shown(comparison: &Comparison, frame: &Frame, figure: &FigureSpec) -> Vec<Quantity> {
     let wanted = figure.panels.0.iter().filter_map(|text| quantity_text(text).ok());
     let wanted: Vec<String> = wanted.flat_map(|text| of_subjects(text, frame, figure)).collect();
@@ -110,7 +110,7 @@ pub(super) fn shown(comparison: &Comparison, frame: &Frame, figure: &FigureSpec)
     texts.iter().filter_map(|text| Quantity::of(text, true)).collect()
 }
 
-/// The telling metrics that are defined and not the same for all; all that are defined, where nothing varies.
+/// The informative metrics that are defined and vary; all defined ones, where nothing varies.
 fn telling(comparison: &Comparison) -> Vec<String> {
     let means = |key: &&str| -> Vec<f64> {
         let means = comparison.schemes.iter().map(|scheme| scheme.estimate(key).mean);

@@ -29,7 +29,7 @@ pub(in super::super) fn timelines(comparison: &Comparison) -> Vec<Figure> {
     runs.iter().map(|run| run.figure(names::figure("over_time", &schemes, run.rank), &scales)).collect()
 }
 
-/// The cases that are shown: of too many, those that differ in nothing but their algorithms.
+/// The cases that are shown: among too many, the ones that differ only in their algorithms.
 pub(in super::super) fn shown(comparison: &Comparison) -> Vec<usize> {
     let all = 0..comparison.schemes.len();
     let rivals = comparison.contests().into_iter().next().filter(|_| all.len() > MOST);

@@ -42,7 +42,7 @@ pub fn within(document: &Document, columns: usize) -> String {
 struct Terminal(usize);
 
 impl Terminal {
-    /// Blocks with an empty line between, without those that say nothing.
+    /// Blocks with an empty line between, without empty ones.
     fn blocks(self, blocks: &[Block]) -> String {
         let texts = blocks.iter().map(|block| self.block(block)).filter(|text| !text.is_empty());
         texts.collect::<Vec<_>>().join("\n")
@@ -100,8 +100,8 @@ impl Terminal {
         }
     }
 
-    /// As many columns side by side as there is room for; then the others, below the names again, but for those that say nothing
-    /// of these columns.
+    /// As many columns side by side as fit; then the others, below repeated names, without rows that are empty in these
+    /// columns.
     fn lines(self, table: &Table) -> String {
         let grid = |columns: &[usize], all: bool| -> Vec<Vec<String>> {
             let head = |first: &str, of: &dyn Fn(usize) -> String| -> Vec<String> {

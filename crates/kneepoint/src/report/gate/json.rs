@@ -84,7 +84,7 @@ crate::keys! {
         pub left: f64,
         /// Its right side.
         pub right: f64,
-        /// By how much it holds; negative where it fails.
+        /// Its margin; negative where it fails.
         pub margin: f64,
         /// Half the width of the 95 % confidence interval of the margin; null with one seed.
         pub half_width: Option<f64>,

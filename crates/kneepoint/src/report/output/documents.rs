@@ -150,7 +150,7 @@ pub(super) const ALL: &[Output] = &[
         parts: &[
             Key("title", "The title of the report."),
             Key("about", "The setting in a sentence."),
-            Key("mix", "Which part of the flows is the row's."),
+            Key("mix", "The row's part of the flows."),
             Key("enough", "Which part of a fair share is enough."),
             Key("rule", "How verdicts are reached."),
             Key("control", "Controllers against themselves."),
@@ -212,7 +212,7 @@ pub(super) const ALL: &[Output] = &[
             Key("claims[].points[].check", "The check."),
             Key("claims[].points[].left", "Its left side."),
             Key("claims[].points[].right", "Its right side."),
-            Key("claims[].points[].margin", "By how much it holds; negative where it fails."),
+            Key("claims[].points[].margin", "Its margin; negative where it fails."),
             Key(
                 "claims[].points[].half_width",
                 "Half the width of the 95 % confidence interval of the margin.",

@@ -20,7 +20,7 @@ pub(super) const CELLS: &[Part] = &[
     Key("share_of_fair_half_width", "Half the width of its 95 % confidence interval."),
     Key("left_of_fair", "The column's goodput over its fair share."),
     Key("left_of_fair_half_width", "Half the width of its 95 % confidence interval."),
-    Key("drop_ratio_row", "Packets of the row that the queue dropped, as a fraction of those that arrived."),
+    Key("drop_ratio_row", "The row's dropped packets, as a fraction of its arriving packets."),
     Key("drop_ratio_row_half_width", "Half the width of its 95 % confidence interval."),
     Key("drop_ratio_column", "The column's dropped packets, as a fraction of its arriving packets."),
     Key("drop_ratio_column_half_width", "Half the width of its 95 % confidence interval."),
@@ -29,7 +29,7 @@ pub(super) const CELLS: &[Part] = &[
         "The row's drop ratio over the column's: b / (1 - b), where b is the mean over the runs of the row's drop ratio over the sum of both. None where the column lost nothing.",
     ),
     Key("loss_ratio_low", "The same of the lower end of the 95 % confidence interval of b."),
-    Key("loss_ratio_high", "The same of the upper end; none where that is 1."),
+    Key("loss_ratio_high", "The same for the upper end; none where that is 1."),
     Key("utilization", "The utilization of the link, as a fraction."),
     Key("queue_mean_normalized", "The mean queue, as a fraction of the buffer."),
 ];

@@ -84,7 +84,7 @@ impl Price {
         visible && is_apart && (own > others) == (self.better == Better::More)
     }
 
-    /// The best of those that are better than a rival.
+    /// The best among the schemes that are better than a rival.
     pub(super) fn best_above(&self, rank: usize) -> Option<usize> {
         self.judged.order.iter().copied().find(|other| self.is_better(*other, rank))
     }

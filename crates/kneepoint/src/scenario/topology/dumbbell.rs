@@ -66,7 +66,7 @@ crate::settings! {
     } check |params| {
         delays_repeat(&params.delay_steps, &params.delay_period)?;
         if params.access == Access::Minimal && params.reverse_rate.get().is_some() {
-            return Err("reverse_rate means nothing where access is `minimal`: write `full`".into());
+            return Err("reverse_rate has no effect where access is `minimal`: write `full`".into());
         }
         match params.access_rate.get() {
             Some(rate) if params.access == Access::Minimal => Err(format!(
@@ -231,7 +231,7 @@ struct Hosts<'h> {
 }
 
 impl Hosts<'_> {
-    /// Hosts for every pair that `wish` asks for, and the pairs.
+    /// Hosts for every pair in `wish`, and the pairs.
     fn group(&mut self, wish: &Wish, routers: (NodeId, NodeId)) -> Vec<(NodeId, NodeId)> {
         let (near, far) = match wish.place.direction {
             Direction::Forward => routers,

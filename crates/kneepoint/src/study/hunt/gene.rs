@@ -24,7 +24,7 @@ crate::choice! {
         BurstStart = "burst_start_ms",
         /// Length of the burst, in milliseconds.
         BurstLasting = "burst_lasting_ms",
-        /// Round-trip time that the odd one of two flows has more than the other, in milliseconds.
+        /// The additional round-trip time of one of two flows, in milliseconds.
         OddDelay = "odd_delay_ms",
         /// Greatest random delay of the odd flow's sender, in order, in microseconds.
         OddJitter = "odd_jitter_us",

@@ -274,7 +274,7 @@ impl Profile {
         }
     }
 
-    /// Brings a course that is longer than the longest to that length. Each step keeps at least the least.
+    /// Cuts a course that is longer than the limit. Each step keeps at least the least.
     fn shorten(&self, steps: &mut Vec<Step>) {
         let (least, _) = self.bounds(Gene::Lasting);
         steps.truncate((self.longest / least) as usize);

@@ -113,7 +113,7 @@ pub const WEAKNESSES: &[Weakness] = &[
         score: |both| lack(both.subject.goodput[0], both.reference.goodput[0]),
         found: 0.6,
         quantity: "goodput_bps[group=subject, {}]",
-        told: "goodput beside the reference, bit/s",
+        told: "goodput against the reference, bit/s",
         less: true,
     },
     Weakness {
@@ -123,7 +123,7 @@ pub const WEAKNESSES: &[Weakness] = &[
         score: |both| lack(both.subject.goodput[1], both.reference.goodput[1]),
         found: 0.6,
         quantity: "goodput_bps[group=rival, {}]",
-        told: "goodput of the reference beside it, bit/s",
+        told: "goodput of the reference against it, bit/s",
         less: true,
     },
     Weakness {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The axes that timelines share, so that one can be held against another.
+//! The axes that timelines share, so that they can be compared.
 
 use super::{Points, Run};
 
