@@ -121,7 +121,7 @@ impl Cluster {
             Some(Line::Progress { .. }) if ended.success() => Ok(()),
             _ => Err(Failure::run(
                 format!("the driver of the cluster, `{}`, broke off: {ended}", python.display()),
-                "finished runs are kept; the same command resumes them",
+                "finished runs are kept; the same command continues",
             )),
         }
     }

@@ -134,7 +134,7 @@ impl ComparisonOptions {
             series: Series::default(),
             unfinished: (done < planned && !spent).then(|| {
                 format!(
-                    "stopped: {done} of {planned} runs finished and are kept; the same command resumes them"
+                    "stopped: {done} of {planned} runs finished and are kept; the same command continues"
                 )
             }),
         })

@@ -232,7 +232,7 @@ def test_an_interrupt_keeps_and_reports_what_the_cluster_has_finished(here: Path
     child.send_signal(signal.SIGINT)
     _, said = child.communicate(timeout=60)
     assert child.returncode == 130, said
-    assert "runs finished and are kept; the same command resumes them" in said
+    assert "runs finished and are kept; the same command continues" in said
     reported = json.loads(Path("o/summary.json").read_text())["schemes"]
     assert sum(len(scheme["runs"]) for scheme in reported) == len(list(Path("out/runs").glob("[0-9a-f]*.json"))) > 0
 

@@ -12,7 +12,7 @@ use core::ops::RangeInclusive;
 use super::{Raw, Setting};
 use crate::units::Span;
 
-/// A word that stands instead of a value.
+/// A word that is given instead of a value.
 pub trait Word: Clone + fmt::Debug + PartialEq {
     /// The word.
     const WORD: &'static str;

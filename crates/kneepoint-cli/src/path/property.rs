@@ -234,7 +234,7 @@ mod tests {
         for (word, written, message) in [
             ("corrupt", "1:2", "--corrupt: nothing can follow `1` in `1:2`"),
             ("policer", "1mbit:2", "--policer: `2` in `1mbit:2` has no name"),
-            ("handover", "rates=5mbit", "--handover: `rates=5mbit` stands instead of `every`"),
+            ("handover", "rates=5mbit", "--handover: `rates=5mbit` is given instead of `every`"),
             ("handover", "15s:rates=", "--handover: `rates` has no value in `15s:rates=`"),
             ("handover", "15s:rate=5mbit", "--handover: there is no `rate`, in `15s:rate=5mbit`"),
         ] {

@@ -159,7 +159,7 @@ fn study(session: &Session, arguments: &Arguments) -> Result<(Coexist, NamedFile
             refused(origin, text, &fields, faults)
         }
         Refused::Replaced { scheme, by } => Failure::usage(
-            format!("{} puts `{by}` instead of a part of `{scheme}`", replacing(&fields)),
+            format!("{} replaces a part of `{scheme}` with `{by}`", replacing(&fields)),
             "name controllers, and the queue with `--queue`; `knee run` takes any setting",
         ),
         Refused::Varied => Failure::usage(
@@ -212,7 +212,7 @@ fn conduct(session: &Session, study: &mut Coexist, arguments: &Arguments) -> Res
     notes.extend(study.told(&conducted.outcome));
     let manifest = manifest::of(session, study.scenarios.clone(), study.seeds().to_vec(), notes);
     let unfinished = (left > 0 && !conducted.spent)
-        .then(|| format!("stopped: {left} runs were not finished; the same command resumes them"));
+        .then(|| format!("stopped: {left} runs were not finished; the same command continues"));
     let answer = Answer { unfinished, ..report(&conducted.outcome, &manifest) };
     Ok(Conclusion { answer, manifest, effort })
 }

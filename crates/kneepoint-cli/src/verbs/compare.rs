@@ -149,7 +149,7 @@ fn plan(session: &Session, arguments: &Arguments) -> Result<ComparisonPlan, Fail
                 comparison::refused(origin, text, &fields, faults)
             }
             Refused::Replaced { scheme, by } => Failure::usage(
-                format!("{} puts `{by}` instead of a part of the scheme `{scheme}`", replacing(&fields)),
+                format!("{} replaces a part of the scheme `{scheme}` with `{by}`", replacing(&fields)),
                 "name it in the scheme, as in `sack/red-ecn`; `knee run` takes any setting",
             ),
         })?;

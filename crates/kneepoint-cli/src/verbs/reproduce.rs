@@ -240,7 +240,7 @@ fn conduct(session: &Session, mut study: Reproduce, sweep: &Sweep) -> Result<Jud
         let why = if conducted.spent { "the budget was spent" } else { "stopped" };
         return Err(Failure::Interrupted(format!(
             "{why}: {left} runs were not finished; {} are kept\n\
-             the same command resumes them, and then judges the claims",
+             the same command continues, and then judges the claims",
             reproduction::effort(&effort)
         )));
     }

@@ -215,7 +215,7 @@ fn what_cannot_be_read_of_a_path_names_the_option_and_the_remedy() {
         ),
         (&["--delays", "empty.txt"], &["`empty.txt`, it has no rows"]),
         (&["--corrupt", "1:2"], &["--corrupt: nothing can follow `1`"]),
-        (&["--handover", "rates=5mbit"], &["`rates=5mbit` stands instead of `every`", "EVERY:rates=5mbit"]),
+        (&["--handover", "rates=5mbit"], &["`rates=5mbit` is given instead of `every`", "EVERY:rates=5mbit"]),
         (&["--down", "queue=codel"], &["--down queue=codel puts `codel`"]),
         (&["--loss", "1%,none"], &["--loss 1%,none: `none` in a list"]),
     ] {

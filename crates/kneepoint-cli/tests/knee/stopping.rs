@@ -71,7 +71,7 @@ fn an_interrupted_matrix_shows_what_it_has_and_can_go_on() {
     until("the fourth run", || kept(&runs) >= 4);
     interrupt(&child);
     let output = child.wait_with_output().unwrap();
-    assert_refuses(&output, 130, &["the same command resumes them", "out/report.html"]);
+    assert_refuses(&output, 130, &["the same command continues", "out/report.html"]);
     let result = std::fs::read(here.path().join("out/coexistence.json")).unwrap();
     let result: Value = serde_json::from_slice(&result).unwrap();
     let reported = result["cells"].as_array().unwrap().iter().map(|cell| cell["runs"].as_f64().unwrap());

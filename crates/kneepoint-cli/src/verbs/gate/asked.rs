@@ -170,7 +170,7 @@ impl Planned {
         let left = conducted.left();
         if left > 0 {
             return Err(Failure::Interrupted(format!(
-                "stopped: {left} runs were not finished; the same command resumes them"
+                "stopped: {left} runs were not finished; the same command continues"
             )));
         }
         let texts = self.gate.texts().collect();

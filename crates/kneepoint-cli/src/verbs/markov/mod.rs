@@ -174,7 +174,7 @@ fn simulate(
     let conducted = conductor::conduct(session, &mut trials, &Sweep::from(&arguments.means), &())?;
     if conducted.left() > 0 {
         let left = conducted.left();
-        let message = format!("stopped: {left} runs were not finished; the same command resumes them");
+        let message = format!("stopped: {left} runs were not finished; the same command continues");
         return Err(Failure::Interrupted(message));
     }
     for (point, observed) in points.iter_mut().zip(conducted.outcome) {

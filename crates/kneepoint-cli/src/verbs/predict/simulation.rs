@@ -105,7 +105,7 @@ pub(super) fn watch(
     let (done, planned) = (conducted.records.len(), conducted.planned);
     if done < planned {
         let message =
-            format!("stopped: {done} of {planned} runs finished and are kept; the same command resumes them");
+            format!("stopped: {done} of {planned} runs finished and are kept; the same command continues");
         return Err(Failure::Interrupted(message));
     }
     let settings: Vec<Settings> = plan.cases.into_iter().map(|case| case.settings).collect();
