@@ -191,7 +191,8 @@ class Scenario:
 
     name: The run's name.
     queues: The router whose settings are the defaults of all queue disciplines.
-    run: Times of the run, and its repetitions. topology: The network.
+    run: Times of the run, and its repetitions.
+    topology: The network.
     node: The nodes of a graph; without any, its links bring them.
     link: The links of a graph.
     queue: The queue discipline of bottlenecks.
