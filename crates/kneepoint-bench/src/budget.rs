@@ -2,8 +2,8 @@
 //! The budget of a study: how many parallel runs fit into memory, and how much each may take.
 //!
 //! ```text
-//! needed by N in parallel the results of all runs, kept for the report + the N greatest estimates
-//! runs side by side           as many as are asked for and fit; without one that fits the study is refused
+//! needed by N in parallel     the results of all runs, kept for the report + the N greatest estimates
+//! parallel runs               as many as are asked for and fit; without one that fits the study is refused
 //! limit of a run              its estimate + its part of the unneeded rest
 //! ```
 //!

@@ -4,8 +4,7 @@
 //! ```text
 //! available   the least of  MemAvailable of the machine
 //!                           limit − usage of each control group that this process is in (versions 1 and 2)
-//!                           half of the room below RLIMIT_AS, because tables that double have room for twice their
-//!                           contents
+//!                           half of the room below RLIMIT_AS, because tables that double need twice their contents
 //! ```
 //!
 //! Where none of them is known there is no limit, unless one is given.

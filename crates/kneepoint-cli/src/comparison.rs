@@ -133,9 +133,7 @@ impl ComparisonOptions {
             document,
             series: Series::default(),
             unfinished: (done < planned && !spent).then(|| {
-                format!(
-                    "stopped: {done} of {planned} runs finished and are kept; the same command continues"
-                )
+                format!("stopped: {done} of {planned} runs finished and are kept; the same command continues")
             }),
         })
     }

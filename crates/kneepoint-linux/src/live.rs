@@ -2,10 +2,10 @@
 //! Traffic of the kernel over an emulated network, seen by the observers of a simulation.
 //!
 //! ```text
-//! sending    processor time of the threads that write into a group's sockets, in user and kernel mode; sources that
-//! open connections include the clients' ends receiving the time of the near host's kernel to receive frames: TCP takes
-//! them in, congestion control
-//! processes acknowledgements, and newly permitted segments are sent
+//! sending    processor time of the threads that write into a group's sockets, in user and kernel mode; sources that open
+//!            connections include the clients' ends
+//! receiving  the time of the near host's kernel for received frames: TCP takes them in, congestion control processes
+//!            acknowledgements, and newly permitted segments are sent
 //! ```
 //!
 //! Both count from the beginning of the run to its end, per packet of data. Receiving is elapsed time of the thread that carries packets,

@@ -9,14 +9,12 @@
 //! acknowledgement  a packet without payload: flow and seq of the data that it answers, the first segment not received whole
 //! retransmitted    no byte of it is new
 //! RTT              from the last transmission of the newest segment that an acknowledgement, or a block of it, newly covers
-//!                  to the acknowledgement's delivery; of a segment sent twice only where the echoed timestamp
-//!                  identifies the transmission window           bytes sent and neither acknowledged nor in a block, in
-//!                  segments
+//!                  to the acknowledgement's delivery; of a segment sent twice only where the echoed timestamp identifies it
+//! window           bytes sent and neither acknowledged nor in a block, in segments
 //! repair           a retransmission after duplicates or blocks, above what the repair before it had outstanding
 //! timeout          a retransmission of the first byte outstanding after 200 ms in which nothing was sent or heard
 //! hint             the window that the packet's DSCP bits carry; without them, the outstanding packets with it
-//! completed        the acknowledgement of a FIN was delivered; the receiver had everything when it had the last byte
-//! in order
+//! completed        the acknowledgement of a FIN was delivered; the receiver had everything when it had the last byte in order
 //! ```
 //!
 //! Readings: the window of the sender is not in its packets, so what is outstanding stands for it; losses not yet known to

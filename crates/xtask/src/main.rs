@@ -2,16 +2,16 @@
 //! Developers' tools of Kneepoint: validation against ns-2, benchmarks, generated documentation.
 //!
 //! ```text
-//! cargo run --release -p xtask -- validate     compare with ns-2's results cargo run --release -p xtask -- linux
-//!  compare the Linux host with this machine's kernel
-//! cargo run -p xtask -- fuzz-host              the sender beside this machine's kernel, script by script
+//! cargo run --release -p xtask -- validate     compare with ns-2's results
+//! cargo run --release -p xtask -- linux        compare the Linux host with this machine's kernel
+//! cargo run -p xtask -- fuzz-host              the sender compared with this machine's kernel, script by script
 //! cargo run -p xtask -- live                   live experiments as they were measured on one machine
-//! cargo run --profile dist -p xtask -- bench   cost per packet, beside ns-2's
+//! cargo run --profile dist -p xtask -- bench   cost per packet, compared with ns-2's
 //! cargo run --profile dist -p xtask -- ratchet instruction counts against the committed record
 //! cargo run --release -p xtask -- gates        every controller through the suites of `knee gate`
-//! cargo run --release -p xtask -- hunt PART    what hunts find, and AdvNet's scores beside ours
+//! cargo run --release -p xtask -- hunt PART    findings of hunts, and AdvNet's scores next to ours
 //! cargo run -p xtask -- mutants                seeded faults that gates have to catch
-//! cargo run --release -p xtask -- precision    intervals and cautions beside long runs
+//! cargo run --release -p xtask -- precision    intervals and cautions compared with long runs
 //! cargo run -p xtask -- docs                   documentation from the registries
 //! ```
 

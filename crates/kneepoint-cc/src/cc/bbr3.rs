@@ -27,8 +27,8 @@
 //! else, per round with a loss:  B_lo = max(rate of the round, 0.7 B_lo), from B
 //!                               I_lo = max(arrived in a round trip, 0.7 I_lo), from W
 //! Up with W = I_hi in flight:   I_hi += 1, 2, 4, ... packets a round
-//! timeout:  W = 1 plus packets still in flight; after recovery, W as before spurious: W, B_lo, I_lo, I_hi at least as
-//! before the recovery episode; if losses ended Startup or Up, Startup again or Refill
+//! timeout:  W = 1 plus packets still in flight; after recovery, W as before
+//! spurious: W, B_lo, I_lo, I_hi at least as before the recovery episode; if losses ended Startup or Up, Startup again or Refill
 //! idle:     pacing rate = 0.99 B until the next acknowledgement, which begins no ProbeRTT
 //! ```
 //!

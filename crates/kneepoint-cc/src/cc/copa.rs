@@ -9,8 +9,8 @@
 //! each packet arrived:        W += v/(δ W) where the actual rate is no more than the target, else W -= v/(δ W)
 //! before W first comes down:  W += 1 per packet arrived
 //! once a window:              v doubles once W went the same way in three windows, and is 1 where it turned
-//! the queue counts as empty   where dq <= 0.1 (greatest RTT of 4 srtt - base) against buffer-fillers:      the queue
-//! was not empty for 5 srtt;
+//! the queue counts as empty   where dq <= 0.1 (greatest RTT of 4 srtt - base)
+//! against buffer-fillers:     the queue was not empty for 5 srtt;
 //!                             then 1/δ += 1 in each window without a loss, and halves at a loss
 //! otherwise:                  δ = 0.5
 //! pacing rate 2 W / standing

@@ -5,8 +5,9 @@
 //!
 //! ```text
 //! P is the packet that the acknowledgement answers, sent at s = now - RTT; A the last acknowledgement before s:
-//! delivered = arrived so far - arrived when A arrived interval = max(s - A's packet sent,  now - arrival of A) rate
-//!   = delivered / interval, unless the interval is below the smallest RTT
+//! delivered = arrived so far - arrived when A arrived
+//! interval  = max(s - A's packet sent,  now - arrival of A)
+//! rate      = delivered / interval, unless the interval is below the smallest RTT
 //! ```
 //!
 //! The draft keeps this with every packet sent. Here the acknowledgements are remembered instead, for when a

@@ -30,8 +30,8 @@
 //!   takes the receiver's clock less the sender's, as timestamps tell both; the difference of the clocks cancels in q.
 //!   Clocks that drift apart are not corrected. Without timestamps there is no early response.
 //! * The window after an early response is at least one packet (`min_window`), the threshold two as after a loss
-//! (`min_threshold`). For a window beyond the receiver's room, the response applies to the room: the rest is not in
-//! use.
+//!   (`min_threshold`). For a window beyond the receiver's room, the response applies to the room: the rest is not in
+//!   use.
 //! * The acknowledgement that responds does not grow the window (`grow_on_response`), on which the paper is silent.
 
 use alloc::vec::Vec;

@@ -43,16 +43,13 @@
 //! * A loss event is a recovery episode, or a timeout outside one; an episode lasts until all is acknowledged that was
 //!   outstanding when its loss was found. Packets count as they are acknowledged.
 //! * What an early response leaves, and whether its acknowledgement grows the window, decide below two packets: `pert-small` has other rules there.
-//! * qm is the greatest sample; the thesis has "maximum observed queuing delay", which may mean the greatest average
-//! (`greatest_of`).
+//! * qm is the greatest sample; the thesis has "maximum observed queuing delay", which may mean the greatest average (`greatest_of`).
 //! * Once per round trip, no early response in slow start, losses count as responses: as `pert` reads the paper before. α adapts in slow start, too, unused.
 //!
 //! Beyond the thesis, and off by default:
 //! * `probe`: when TCP has left, PERTs keep the queue full for one another. So they stand still together now and then and see whether others fill it:
 //!   [`probe`]. Every 10 s ends it within half a minute, and costs some of the share against flows that do fill it.
-//! * `forget`: qm is the recent maximum. It helps neither there, where the queue stays full, nor where all flows are
-//! PERT,
-//! which then compete with the remembered state.
+//! * `forget`: qm is the recent maximum. It helps neither there, where the queue stays full, nor where all flows are PERT, which then compete with the remembered state.
 //! * `friendly`: a router that drops early keeps q below t1, and PERT takes the link for an empty one. Reno's window is √(3/2 · packets between two
 //!   losses); while PERT's is more than `friendly` times that, there is no high-speed mode, and a loss takes off `loss_decrease`. 1 is as friendly as
 //!   Reno; losses of the channel then count, too.

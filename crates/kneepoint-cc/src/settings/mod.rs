@@ -52,7 +52,7 @@ impl Raw {
         bool().or_else(whole).or_else(|| Raw::float(text)).unwrap_or_else(|| Raw::Text(text.to_string()))
     }
 
-    /// Reads a number with a fraction or an exponent; nothing if it is not a number.
+    /// Reads a number with a fraction or an exponent; nothing for other text.
     pub fn float(text: &str) -> Option<Raw> {
         let value: f64 = text.parse().ok()?;
         // The word for infinity has no digits.

@@ -3,7 +3,8 @@
 //! whenever a process
 //! is killed the directory has the files of one study.
 //!
-//! ```text DIR/.kneepoint the mark: our files, and the lock
+//! ```text
+//! DIR/.kneepoint             the mark: our files, and the lock
 //! DIR/.kneepoint-RANDOM.new/ the report that is being written
 //!
 //! published, where all of DIR is ours:

@@ -25,8 +25,8 @@ Examples:
   knee diff out/my out/my-2 --metric goodput_bps,queueing_delay_p99_ms
   knee diff out/before out/after --out out/difference --json | jq '.cases[].metrics[] | select(.apart)'
 
-Cases are matched by what was varied, runs by their seeds. A difference is B - A with its 95 % confidence interval; it is told apart from \
-chance after Holm's correction for the number of differences. Settings, seeds and versions that differ are listed. \
+Cases are matched by their factors, runs by their seeds. A difference is B - A with its 95 % confidence interval, and is separated from \
+chance after Holm's correction for the number of differences. Differing settings, seeds and versions are listed. \
 Differences are results: the exit status is 0.")]
 pub struct Arguments {
     /// A directory with results of `knee run` or `knee compare`

@@ -11,7 +11,8 @@
 //! C: drop or mark with p_C;          from p_C >= min(1 / k^2, 1) on: drop
 //! with probability x:                sum <- sum + x;  once the sum exceeds 1: sum <- sum - 1, take this packet
 //! weighted: C sends the share `weight` of the bytes while both queues have packets
-//! shifted:  the queue whose head waits longer, counting `shift` more for the head of L ```
+//! shifted:  the queue whose head waits longer, counting `shift` more for the head of L
+//! ```
 //!
 //! `q` the longer of the waits of both heads; `w` sojourn time of a packet that leaves L; `target interval min_delay range
 //! shift`: time; `alpha beta` per second of delay; RFC: alpha = 0.1 interval / RTT^2, beta = 0.3 / RTT at RTT = 100 ms.

@@ -5,8 +5,8 @@
 //! E. Weigle, "Dynamic Right-Sizing", Parallel Computing 30, 2004.
 //!
 //! ```text
-//! offered = min(threshold, clamp - held);  an offer is never withdrawn each segment:              threshold += 2, up
-//! to clamp - held
+//! offered = min(threshold, clamp - held);  an offer is never withdrawn
+//! each segment:              threshold += 2, up to clamp - held
 //! each round trip in which `copied` segments were read, if more than in any before:
 //!                            w = 2 copied;  w += 2 w (copied - before) / before;  clamp = min(w, half of the buffer)
 //! each segment out of order: clamp = max(clamp, 2 copied + span)

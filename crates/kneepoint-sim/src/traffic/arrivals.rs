@@ -105,8 +105,8 @@ crate::settings! {
         load: f64 = 0.0, 0.0..=10.0;
         /// The capacity of which `load` is a fraction.
         capacity: Rate = Rate::from_mbit(10), Rate(8)..=Rate::from_mbit(1_000_000);
-        /// Flows that arrive at given times after the start, as `"2s 100kb"` or `"2s"` or as the text of a CSV file, in the
-        /// place of the process.
+        /// Flows that arrive at given times after the start, as `"2s 100kb"` or `"2s"` or as the text of a CSV file,
+        /// instead of the process.
         list: Timetable = Timetable::default();
         /// The CSV file to take them from: a column `time_s`, and `size_bytes` unless all sizes are drawn.
         file: Or<FilePath, Inline> = Or::WORD;

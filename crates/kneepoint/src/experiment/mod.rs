@@ -10,8 +10,8 @@
 //! ```text
 //! [experiment]    id, title, source, and the content of the figure
 //! [[claim]]       the claim in our words, the comparison that tests it, the published numbers
-//! [[reading]]     where the publication is silent: our choice, and alternatives [quick] shortened settings for a first
-//! look
+//! [[reading]]     where the publication is silent: our choice, and alternatives
+//! [quick]         shortened settings for a first look
 //! ```
 //!
 //! A section `[predict]` lets congestion predictors watch a flow of the scenario; `[windows]` names intervals

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The common part of a publication's experiments: readings of its open questions, and tolerances for its words.
 //!
-//! ```text [[reading]] id, about, taken, the reason for the choice, and its experiments [reading.set] its settings in
-//! each of them [[reading.alternative]] name, and under `set` the settings instead
+//! ```text
+//! [[reading]]               id, about, taken, the reason for the choice, and its experiments
+//! [reading.set]             its settings in each of them
+//! [[reading.alternative]]   name, and under `set` the settings instead
 //! [[word]]                  a word of the text, as in `similar`, and the number that it is in every check
 //! ```
 //!

@@ -5,9 +5,9 @@
 //! ```text
 //! unsteady   a headline metric drifts inside the window: p < 0.01 after Holm, over all cases, and an error of 2 % at least
 //! brief      the window is shorter than fifty round trips: less than flows take to converge
-//! epochs     fewer than ten losses that flows repaired, in all runs: the mean covers a few sawteeth tail       the
-//! longest transfer is a twentieth of the time of all: the mean covers a few transfers percentile fewer than ten
-//! transfers beyond the percentile that the report shows
+//! epochs     fewer than ten losses that flows repaired, in all runs: the mean covers a few sawteeth
+//! tail       the longest transfer is a twentieth of the time of all: the mean covers a few transfers
+//! percentile fewer than ten transfers beyond the percentile that the report shows
 //! seeds      different seeds gave the same run
 //! ```
 //!

@@ -9,9 +9,9 @@
 //!
 //! The rule is Law and Kelton's (Simulation Modeling and Analysis, §9.4.1), after Y. Chow and H. Robbins, Annals of Mathematical Statistics 36,
 //! 1965. A study that stops at the first narrow interval stops at one that is narrow by chance: with three seeds to begin with, 92 %
-//! of the intervals of a normal quantity hold its mean instead of 95 %. Eight to begin with leave 93 to 95 %, which a test counts. Seeds are added and
-//! runs are not lengthened: kept runs stay of use, and seeds are independent regardless of the correlation within a
-//! run.
+//!   of the intervals of a normal quantity hold its mean instead of 95 %. Eight to begin with leave 93 to 95 %, which a test counts. Seeds are added and
+//!   runs are not lengthened: kept runs stay of use, and seeds are independent regardless of the correlation within a
+//!   run.
 
 use std::str::FromStr;
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A player without a screen: a bounded buffer and a playback clock, fed with the bytes of a transport stream.
 //!
-//! ```text ahead the complete part of every stream after the playback position
+//! ```text
+//! ahead            the complete part of every stream after the playback position
 //! start-up         from the request until `caching` is ahead: the clock starts
-//! reading          only while less than `buffer` is ahead; the kernel's receive buffer is extra late picture     its
-//! last byte arrived after its presentation time by the clock, so that it is skipped
+//! reading          only while less than `buffer` is ahead; the kernel's receive buffer is extra
+//! late picture     its last byte arrived after its presentation time by the clock, so that it is skipped
 //! audio starving   the sound's buffer ran empty: a run of late audio units counts once
 //! stall            under `pause`, nothing of a stream is ahead: the clock stops until `caching` is ahead again. The picture that was
 //!                  missing is late, or the sound starves; what follows it is not late

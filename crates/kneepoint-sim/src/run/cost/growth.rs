@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! slow start           W(n) = W(0) · 2ⁿ after n round trips
-//! the timer is first the controller itself, after a timeout and of n round trips in which all of its window arrives
+//! the timer is first   the controller itself, after a timeout and n round trips in which all of its window arrives
 //! ```
 //!
 //! The second holds where a round trip is longer than the retransmission timeout before the first sample: the timer ends slow start

@@ -5,7 +5,8 @@
 //! knowledge of outstanding segments; its parts are in separate files, in the order in which an acknowledgement passes
 //! them:
 //!
-//! ```text news its contents: segments, blocks, duplicates, a round trip
+//! ```text
+//! news       its contents: segments, blocks, duplicates, a round trip
 //! detection  what is lost by now
 //! state      Open, Disorder, Cwr, Recovery, Loss: reductions, and their end
 //! undo       reductions that were needless

@@ -5,8 +5,8 @@
 //!
 //! ```text
 //! progress     in Open and Cwr a probe after 2 SRTT + slack, or 2 SRTT + WCDelAckT with one segment outstanding,
-//!              but no later than the timeout; in other states the timeout                          §7.2 probe new data
-//!              beyond the window if need be, else the last segment; then the timeout from now on   §7.3
+//!              but no later than the timeout; in other states the timeout                          §7.2
+//! probe        new data beyond the window too, else the last segment; then the timeout from now on   §7.3
 //! reordering   the wait for segments that may be lost, + slack; then the timeout of the first segment
 //! timeout      the first segment is lost, and all others that were sent a round trip ago           §6.3; then twice as long
 //! closed       with nothing outstanding and no room: a probe after max(RTO, 200 ms), then twice as long

@@ -13,12 +13,10 @@
 //!
 //! The controller keeps `W`; the inflation of fast recovery is kept here. No loss is reported twice before all
 //! that was outstanding when it was found is acknowledged (RFC 6582 §3.2; RFC 6675 §5.1 after a timeout).
-//! After a timeout the scoreboard is forgotten, because the receiver may have discarded its data (RFC 2018 §8); RACK
-//! keeps it,
+//! After a timeout the scoreboard is forgotten, because the receiver may have discarded its data (RFC 2018 §8); RACK keeps it,
 //! as Linux does, and a timeout in recovery does not lower its threshold a second time.
-//! Departures: at a window of one packet a mark does not back the timer off (RFC 3168 §6.1.2); the initial window
-//! follows the options even after a lost SYN (RFC 5681 §3.1: one segment); a transfer has at most 2^32 − 2 segments, 4
-//! TB at
+//! Departures: at a window of one packet a mark does not back the timer off (RFC 3168 §6.1.2); the initial window follows
+//! the options even after a lost SYN (RFC 5681 §3.1: one segment); a transfer has at most 2^32 − 2 segments, 4 TB at
 //! 1000 bytes.
 
 mod advice;

@@ -2,8 +2,8 @@
 //! Where in the conditions of a study something holds, in as few words as say it exactly.
 //!
 //! ```text
-//! all levels of some factors, some of others     RTT 20 ms and 80 ms with buffer 1 BDP the same for the complement all
-//! but RTT 320 ms
+//! all levels of some factors, some of others     RTT 20 ms and 80 ms with buffer 1 BDP
+//! the same for the complement                    all but RTT 320 ms
 //! a few such combinations                        RTT 20 ms; RTT 80 ms with buffer 2 BDP
 //! ```
 
