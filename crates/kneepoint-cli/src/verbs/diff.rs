@@ -17,7 +17,7 @@ use crate::outputs::{Out, report_at, write_report};
 use crate::pictures::ChartOptions;
 use crate::{manifest, parquet, results, terminal};
 
-/// Set two results compared
+/// Compare two results
 #[derive(Args)]
 #[command(after_help = "\
 Examples:

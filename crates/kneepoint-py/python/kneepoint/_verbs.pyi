@@ -432,7 +432,7 @@ def diff(
     out: Optional[Path] = None,
     progress: Shown = None,
 ) -> Result:
-    """Set two results compared.
+    """Compare two results.
 
     first: A directory with results of `knee run` or `knee compare`
     second: Another directory; differences are its numbers minus the numbers of A
