@@ -139,6 +139,7 @@ dist-check: cargo tools ## build dist/ again in another folder, and compare with
 
 deny: cargo ## licences and sources of all dependencies, and known vulnerabilities where the network is there (deny.toml)
 	@if $(CARGO) deny --version > /dev/null 2>&1; then \
+	  $(CARGO) fetch --locked --quiet 2> /dev/null || true; \
 	  $(CARGO) deny --offline -L error check licenses bans sources; \
 	  if $(CARGO) deny fetch db > /dev/null 2>&1; then $(CARGO) deny --offline -L error check advisories; \
 	  else echo "SKIPPED: known vulnerabilities are not checked, because RustSec's database was not reached"; fi; \

@@ -47,12 +47,12 @@ struct queue {
 	/* The queue that the latest packet met. */
 	u32 length;
 	struct aqm_state law;
-	/* Judged packets, and those of them with the sender's window. */
+	/* Judged packets, in total and with the sender's window. */
 	u64 packets, hinted;
 	/* Packets that the window spared. */
 	u64 spared;
 	u64 dropped, marked;
-	/* Of the dropped ones, those that were to be marked and could not be. */
+	/* Packets dropped instead of marked. */
 	u64 unmarkable;
 };
 

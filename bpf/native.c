@@ -2,7 +2,8 @@
 /*
  * The algorithms of cc/ without a kernel: one table of functions each, for tests and for `knee replay`.
  *
- * An acknowledgement is heard and then, unless it was responded to, grows the window: what the kernel asks for in pkts_acked and cong_avoid.
+ * An acknowledgement is taken in and then grows the window, unless it caused a response: the kernel's calls are
+ * pkts_acked and cong_avoid.
  */
 #include <stddef.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* cc/ratcp.h in the kernel, with the two ways in which it is told its rate: by user space, in a map, and by the network, in a TCP option. */
+/* cc/ratcp.h in the kernel, with two sources of its rate: user space, by a map, and the network, by a TCP option. */
 #include "cc/ratcp.h"
 #include "lib/advice.h"
 
@@ -18,7 +18,7 @@ struct path {
 	u16 source_port, destination_port;
 };
 
-/* What user space says of paths: bits per second. */
+/* Rates of paths from user space, in bits per second. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 4096);
@@ -46,7 +46,7 @@ INLINE u32 headers(const struct sock *sk)
 	return 72;
 }
 
-/* Bits per second: what the network said of late, else what user space says; zero if neither does. */
+/* Bits per second: the network's latest rate, else the rate from user space, else zero. */
 INLINE u64 told_rate(struct sock *sk)
 {
 	struct advice *advice = bpf_sk_storage_get(&advices, sk, 0, 0);
@@ -75,7 +75,7 @@ INLINE void look_up(struct sock *sk, struct ratcp *controller)
 
 	controller->rate = quotient(told_rate(sk), 8 * (tp->mss_cache + headers(sk)));
 	if (pace && controller->rate != before) {
-		/* The stack computes a pace of its own at every acknowledgement; a bound on it stays. */
+		/* The stack computes its own pace at every acknowledgement; a bound on it stays. */
 		u64 bytes = product(tp->mss_cache, controller->rate);
 		u32 bound = controller->rate ? LESSER(GREATER(bytes, 1), UNPACED - 1) : UNPACED;
 

@@ -2,13 +2,13 @@
 /*
  * RATCP's rate in a TCP option: kind 253, experiment 0x4b50 (RFC 6994), then two numbers of 1000 bit/s in network order.
  *
- *   rate   data asks for as much as there is (all ones), and links lower it
- *   echo   an acknowledgement returns what came
+ *   rate data requests the maximum (all ones), and links lower it echo an acknowledgement returns the received value
  *
  * A host writes the option if its own controller heeds rates, from the end of the handshake on, or once its peer wrote one. Other
- * connections of the cgroup keep their packets as they are. The controller is looked at when the connection is established.
+ * connections of the cgroup keep their packets as they are. The controller is inspected when the connection is established.
  *
- * The twelve bytes stand beside timestamps and one SACK block. The stack serves blocks first: an acknowledgement with more of them has
+ * The twelve bytes fit next to timestamps and one SACK block. The stack serves blocks first: an acknowledgement with
+ * more of them has
  * no echo.
  */
 #include "lib/advice.h"
@@ -28,7 +28,7 @@ struct option {
 	u32 rate, echo;
 } __attribute__((packed));
 
-/* Packets with the option that hosts wrote, and those that told a sender its rate. */
+/* Packets with the option that hosts wrote, and the ones that gave a sender its rate. */
 enum { WRITTEN, TOLD, COUNTS };
 
 struct {

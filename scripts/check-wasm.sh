@@ -40,7 +40,7 @@ unpack() {
     for package in "$tools"/packages/*.deb; do
         dpkg-deb -x "$package" "$tools/root" || return 1
     done
-    # Cargo runs the compiler that RUSTC names: Debian's with its libraries beside it.
+    # Cargo runs the compiler that RUSTC names: Debian's with its libraries next to it.
     root=$PWD/$tools/root/usr
     {
         echo '#!/bin/sh'
@@ -70,7 +70,7 @@ check() {
                 return
             }
         fi
-        # The library is compiled from its sources, which a compiler other than a nightly does when told so.
+        # The library is compiled from its sources, which a stable compiler does by a setting.
         RUSTC="$PWD/$tools/rustc" RUSTC_BOOTSTRAP=1 cargo build -p "$crate" --target "$triple" \
             --target-dir "$out" -Z build-std="$libraries" "$@"
     else
@@ -85,7 +85,7 @@ check kneepoint-cc wasm32-unknown-unknown std,panic_abort "$@"
 check kneepoint-sim wasm32-unknown-unknown std,panic_abort "$@"
 check kneepoint wasm32-unknown-unknown std,panic_abort "$@"
 
-# What a page carries: the engine with every controller, discipline and source.
+# The contents of a page: the engine with every controller, discipline and source.
 program=$out/wasm32-unknown-unknown/dist/examples/every_pair.wasm
 if has_target; then
     cargo build -p kneepoint-sim --example every_pair --target wasm32-unknown-unknown --target-dir "$out" --profile dist \

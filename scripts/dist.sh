@@ -2,16 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 # A release of `knee` with profile guidance, in dist/:
 #
-#     scripts/dist.sh                    train, and build with what was counted
-#     scripts/dist.sh --profile FILE     build with an earlier training; the same sources then give the same bytes
+#     scripts/dist.sh train, and build with the counts scripts/dist.sh --profile FILE     build with an earlier
+#     training; the same sources then give the same bytes
 #
 # 1. `knee` and the benchmark are built with counters.
 # 2. They run what users run: every case, discipline, recovery and controller of `make bench`, and each kind of study with
 #    every observer.
 # 3. They are built again, laid out for the branches that were taken, stripped and without the paths of this machine.
 #
-# dist/bench is the benchmark, which `make bench` puts beside the ordinary build. Its training takes a second beside the minutes of
-# `knee`'s, so its counts weigh more: what is hot is decided by all counts together.
+# dist/bench is the benchmark, which `make bench` compares with the ordinary build. Its training takes a second compared
+# with the minutes of `knee`'s, so its counts weigh more: all counts together decide which code is hot.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . scripts/reproducible.sh

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# Makes a short report with every verb that writes one, and looks at each in Chromium: scripts/pages/check.mjs says for what.
+# Makes a short report with every verb that writes one, and checks each in Chromium with scripts/pages/check.mjs.
 # `scripts/pages.sh --shots DIR --only TEXT` keeps pictures, and looks at some; KNEE is the program, OUT the folder of reports.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

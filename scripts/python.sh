@@ -37,7 +37,7 @@ environment() {
 }
 
 # build PROFILE FOLDER WHEELS AUDIT [OPTION…]: the program into the package's data, and the wheel. Both packages are selected, so that
-# cargo chooses the features that maturin's build has, and what they share is compiled once.
+# cargo chooses the features that maturin's build has, and common dependencies are compiled once.
 build() {
   local profile=$1 folder=$2 wheels=$3 audit=$4
   shift 4

@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 knee=$(realpath "${KNEE:-target/release/knee}")
 place=${CARGO_TARGET_DIR:-target}/quic
-# What the table is said to be of; others are tried by changing these.
+# The setting named above the table; others are tried by changing these.
 packages=(curl_cffi==0.17.0 aioquic==1.7.2)
 
 venv() {

@@ -77,7 +77,7 @@ def main():
     parser.add_argument("--jobs", type=int)
     parser.add_argument("--thesis", help="these experiments of the thesis alone")
     parser.add_argument("--keep", type=Path, help="a file with the verdicts so far, and to be")
-    parser.add_argument("--kept", action="store_true", help="run nothing more: the table of what is kept")
+    parser.add_argument("--kept", action="store_true", help="run nothing more: the table of kept results")
     options = parser.parse_args()
     kept = json.loads(options.keep.read_text()) if options.keep and options.keep.is_file() else {}
     for combination in COMBINATIONS:

@@ -13,7 +13,7 @@ REMAP=(
   "--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=cargo"
 )
 
-# rustflags FLAG…: what cargo's --config takes to use these flags besides those of .cargo/config.toml.
+# rustflags FLAG…: the argument of cargo's --config that adds these flags to the ones in .cargo/config.toml.
 rustflags() {
   local flags
   flags=$(printf ',"%s"' "$@")
@@ -32,13 +32,14 @@ share() {
   "$1" completions fish > target/share/fish/vendor_completions.d/knee.fish
 }
 
-# archive FOLDER: a tar of what is in it, the same bytes for the same files.
+# archive FOLDER: a tar of its contents, the same bytes for the same files.
 archive() {
   tar --sort=name --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX --mtime="@$SOURCE_DATE_EPOCH" -C "$(dirname "$1")" -c "$(basename "$1")" \
     | gzip -9n
 }
 
-# package TARGET PROGRAM: dist/knee-VERSION-TARGET.tar.gz, a folder with the program, its licences, README.md, CHANGELOG.md and what `share` made.
+# package TARGET PROGRAM: dist/knee-VERSION-TARGET.tar.gz, a folder with the program, its licences, README.md,
+# CHANGELOG.md and the output of `share`.
 package() {
   local name=knee-$VERSION-$1
   rm -rf "target/packages/$name"

@@ -7,8 +7,9 @@
 
 Recorded are the rows of `knee compare` at its defaults, of every scenario in scenarios/, of every experiment under
 experiments/ with --quick, and of the recorded validation settings (which `xtask validate --scenarios` prints). A number of
-the first recording that the second has under the same labels must be equal as text; one that is gone is a difference; new
-columns, labels and rows are none. KNEE_XTASK is the xtask to ask; KNEE_SAME=compare,scenarios,experiments,validation takes a part. Needs Python 3 alone.
+the first recording that the second has under the same labels must be equal as text; a missing number is a difference;
+new columns, labels and rows are not. KNEE_XTASK is the xtask to ask; KNEE_SAME=compare,scenarios,experiments,validation
+takes a part. Needs Python 3 alone.
 """
 
 import csv
@@ -21,7 +22,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PARTS = os.environ.get("KNEE_SAME", "compare,scenarios,experiments,validation").split(",")
-# What a run cost, not what came of it.
+# The cost of a run, not its result.
 COSTS = {"cpu_seconds", "events"}
 
 
@@ -55,7 +56,7 @@ def record(knee, out):
 
 
 def lines(file):
-    """Each number of a table, by what names it."""
+    """Each number of a table, by its name."""
     with open(file, newline="") as text:
         rows = list(csv.DictReader(text))
     if rows and "metric" in rows[0]:

@@ -6,7 +6,8 @@
 #     scripts/studio.sh test           types, 200 scenarios in WebAssembly and natively, and the page in Chromium
 #     scripts/studio.sh shots FOLDER   pictures of every preset; `film FOLDER` is a slider dragged
 #
-# What is missing is named, and nothing is done without it. CARGO and OUT are those of the Makefile; HASHES is the program that runs
+# Missing programs are named, and nothing is done without them. CARGO and OUT are those of the Makefile; HASHES is the
+# program that runs
 # scenarios natively, if it is built already.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -54,7 +55,7 @@ case $what in
     node "$source/build.mjs" "$wasm" "$page"
     ;;
   test)
-    # Half a minute instead of three: what is tested is whether it is right.
+    # Half a minute instead of three: the test is about correctness only.
     wasm=$target/studio/$triple/web/kneepoint_web.wasm
     page=$target/studio/index.html
     engine --target-dir "$target/studio" --config profile.web.lto=false --config profile.web.codegen-units=16

@@ -3,8 +3,8 @@
 # Boots kernels of Debian in an emulated machine and runs kernel programs there: scripts/kernels/init says what. Kernels are
 # unpacked below target/ and not installed. The table of docs/kernel.md is renewed with --write.
 #
-# The machine is QEMU without KVM, which any host can run. Its timing is that of an emulated processor: whatever depends on
-# delays means nothing there, and nothing of that kind is asked.
+# The machine is QEMU without KVM, which any host can run. Its timing is that of an emulated processor: numbers that
+# depend on delays mean nothing there, and none are asserted.
 #
 # Where QEMU or Debian's packages are missing it says SKIPPED and why, and succeeds: KNEE_KERNELS=required makes that a failure.
 
@@ -38,7 +38,7 @@ command -v qemu-system-x86_64 > /dev/null ||
 command -v apt-get > /dev/null ||
     stop 'Debian packages cannot be had without apt-get' 'run it on Debian or Ubuntu'
 
-# unpack PACKAGE: into a folder of its own, whose name it prints.
+# unpack PACKAGE: into its own folder, whose name it prints.
 unpack() {
     folder=$PWD/$out/$1
     [ -d "$folder" ] || {
@@ -49,7 +49,7 @@ unpack() {
     echo "$folder"
 }
 
-# The package of an image that a package without files stands for.
+# The package of an image for which an empty package stands.
 image() {
     apt-cache depends "$1" 2> /dev/null | sed -n 's/.*Depends: \(linux-image-.*\)$/\1/p' | head -n 1
 }

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# The bench of faults: every reader fuzzed, and what the tests try a few times tried often. `make torture` runs it for an hour.
+# The bench of faults: every reader is fuzzed, and the trials of the tests are repeated many times. `make torture` runs
+# it for an hour.
 #
 #     PART="fuzz disk" MINUTES=10 READERS="har capture" JOBS=2 scripts/torture.sh
 #     scripts/torture.sh keep       minimises what the fuzzer found and takes it into the corpus of the repository
 #
-# Inputs that reach new code stay in a folder outside the repository, from which the next run goes on.
-# It ends after the first part that fails, with status 1 and what reproduces the failure.
+# Inputs that reach new code stay in a folder outside the repository, where the next run starts.
+# It ends after the first part that fails, with status 1 and the way to reproduce the failure.
 
 set -eu -o pipefail
 cd "$(dirname "$0")/.."
@@ -158,7 +159,7 @@ enter() {
 # result DIRECTORY: its files that have something in them.
 result() { (cd "$1" && find . -type f -size +0 | sort); }
 
-# A disk that is full after so many kilobytes: what is there afterwards is whole, or nothing is.
+# A disk that is full after some kilobytes: afterwards a file is either whole or absent.
 part_disk() {
     if [ "$(id -u)" != 0 ]; then say "  SKIPPED: a small disk needs root"; return; fi
     enter || return 1
@@ -180,7 +181,7 @@ part_disk() {
     say "  $tried disks, $full too small: refused, and nothing stays"
 }
 
-# Few descriptors, and little memory: from what it takes to load the program.
+# Few descriptors, and little memory: from the least that loads the program.
 part_descriptors() {
     enter || return 1
     local limit tried=0
@@ -193,7 +194,7 @@ part_descriptors() {
     say "  $tried limits"
 }
 
-# Takes what the fuzzer found into the repository: as few short inputs as reach the same code.
+# Adds the fuzzer's findings to the repository: the fewest and shortest inputs that reach the same code.
 keep() {
     build
     local name longest words seeds

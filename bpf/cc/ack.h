@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What a controller hears. Sequence numbers are in any unit, bytes or packets, and wrap around. */
+/* Signals to a controller. Sequence numbers are in any unit, bytes or packets, and wrap around. */
 #ifndef KNEE_ACK_H
 #define KNEE_ACK_H
 

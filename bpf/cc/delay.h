@@ -19,7 +19,7 @@ struct delay {
 	u64 least;     /* ns; zero before the first sample */
 };
 
-/* A sample with a weight of its own. */
+/* A sample with its own weight. */
 INLINE void delay_take(struct delay *delay, u64 rtt, fixed weight)
 {
 	u64 sample = rtt << AVERAGE_BITS;

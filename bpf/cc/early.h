@@ -31,7 +31,7 @@ INLINE void early_lost(struct early *early, u32 next, flag loss_counts)
 		early_mark(early, next);
 }
 
-/* An acknowledgement arrived; it may be the end of a repair. */
+/* An acknowledgement arrived; it may be the end of a recovery episode. */
 INLINE void early_hear(struct early *early, const struct ack *ack, flag loss_counts)
 {
 	if (early->recovering && !ack->recovering)
@@ -41,7 +41,7 @@ INLINE void early_hear(struct early *early, const struct ack *ack, flag loss_cou
 		early->waiting = 0;
 }
 
-/* Whether nothing forbids a response to the acknowledgement just heard. */
+/* Whether a response to the current acknowledgement is permitted. */
 INLINE flag early_allowed(const struct early *early, const struct ack *ack, flag once, flag in_slow_start, flag slow)
 {
 	return !ack->recovering && (!early->waiting || !once) && (in_slow_start || !slow);

@@ -15,8 +15,8 @@
  *   p, p' = 1 / weighted mean of the packets between the last eight losses, early responses
  *
  * Parameters, their defaults and the readings of the thesis are those of the laboratory's `pert-adaptive`. Departures from it: fixed point (the
- * window agrees to 1e-6 of itself), no one-way delays (`signal`), no curve in safe mode (`safe_target`), the greatest delay that of samples
- * (`greatest_of`), and of what is beyond the thesis no `probe`, `forget`, `friendly`.
+ * window agrees to 1e-6 of itself), no one-way delays (`signal`), no curve in safe mode (`safe_target`), the greatest
+ * delay taken from samples (`greatest_of`), and of the additions to the thesis no `probe`, `forget`, `friendly`.
  */
 #ifndef KNEE_PERT_ADAPTIVE_H
 #define KNEE_PERT_ADAPTIVE_H
@@ -31,7 +31,7 @@
 #include "lib/parameters.h"
 #include "lib/telemetry.h"
 
-/* What variants share, and the rules in which they differ. */
+/* The common part of the variants, and the rules in which they differ. */
 #define PERT_ADAPTIVE_LIST(P, window, threshold, grows, rtts, one_a_round, step) \
 	P(span_ns, t1, 5000000) \
 	P(span_ns, t2, 10000000) \
@@ -100,8 +100,8 @@ INLINE fixed fair_growth(const struct pert_adaptive *it, flag ages)
 }
 
 /*
- * Figure 2's growth in compete mode: 1 - d / (x - c + d) is (q - c qm) / (q - c qm + d qm), small near c where P may be large, so that its
- * inverse is what is computed.
+ * Figure 2's growth in compete mode: 1 - d / (x - c + d) is (q - c qm) / (q - c qm + d qm), small near c where P may be
+ * large, so its inverse is computed.
  */
 INLINE fixed compete_target(u64 q, u64 qm, fixed fair, const struct pert_adaptive_parameters *set)
 {
@@ -173,7 +173,7 @@ INLINE struct window *pert_adaptive_window(struct pert_adaptive *it)
 	return &it->window;
 }
 
-/* The average takes in a sample of so many packets' weight, and what follows from it is computed. */
+/* The average takes in a sample of this many packets' weight, and what follows from it is computed. */
 INLINE void learn(struct pert_adaptive *it, const struct pert_adaptive_parameters *set, u64 rtt, fixed packets)
 {
 	u64 q, certain;

@@ -9,8 +9,8 @@
  *   p <- p + gamma e - beta e',  within [0, 1];   e' <- e
  *
  * Parameters, their defaults and the readings of the paper are those of the laboratory's `pert-pi`. Departures from it: fixed point (the
- * window agrees to 1e-6 of itself), and no one-way delays (`signal`). The sum is kept finer than the probability, so that what is
- * rounded as it integrates does not add up.
+ * window agrees to 1e-6 of itself), and no one-way delays (`signal`). The sum is kept finer than the probability, so
+ * that rounding errors do not accumulate.
  */
 #ifndef KNEE_PERT_PI_H
 #define KNEE_PERT_PI_H
@@ -42,7 +42,7 @@ struct pert_pi {
 };
 
 #define SECOND 1000000000ULL
-/* After so long without acknowledgements the clock stops. */
+/* After this long without acknowledgements the clock stops. */
 #define PATIENCE SECOND
 /* Fractional bits of the sum, whose unit is then 2^-16 ns/s: fine enough for ever, and a factor of 1000 times an error of 100 s fits. */
 #define SUM_BITS 16
@@ -59,13 +59,13 @@ INLINE u64 moved(u64 sum, s64 change)
 	return change < 0 ? excess(sum, -change) : LESSER(sum + change, CERTAIN);
 }
 
-/* So many ticks, all of which see one delay: the first moves by what is new, the others by the same each. */
+/* Several ticks with the same delay: the first moves by the new part, the others by the same each. */
 INLINE void pert_pi_tick(struct pert_pi *it, const struct pert_pi_parameters *set, u64 ticks)
 {
 	s64 error = (s64)it->delay - (s64)set->target;
 	s64 before = it->begun ? it->before : -(s64)set->target;
 	s64 now = weighed(set->gamma, error), again = now - weighed(set->beta, error);
-	/* One tick of more than all takes the sum to its end. */
+	/* A tick beyond the whole range takes the sum to its end. */
 	s64 bounded = again < 0 ? -(s64)LESSER((u64)-again, CERTAIN) : (s64)LESSER((u64)again, CERTAIN);
 
 	it->sum = moved(it->sum, now - weighed(set->beta, before));

@@ -5,8 +5,8 @@
  *   a round trip's sample is its smallest      s <- s + (1 - exp(-1 / m)) (r - s)      once per round trip
  *   early response     W <- max((1 - beta) W, least),  S <- max(W, least threshold),  and the acknowledgement may grow W still
  *
- * All else is cc/pert_adaptive.h. Departure from the laboratory's, beside that file's: the delay is the round trip, where that takes the one-way
- * delay.
+ * All else is cc/pert_adaptive.h. A departure from the laboratory's rule, besides that file's: the delay is the round
+ * trip, not the one-way delay.
  */
 #ifndef KNEE_PERT_SMALL_H
 #define KNEE_PERT_SMALL_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * RATCP: TCP that knows its fair rate.
+ * RATCP: TCP with a known fair rate.
  *
  * A. Karnik, A. Kumar, "Performance of TCP Congestion Control With Explicit Rate Feedback", IEEE/ACM ToN 13(1) 2005, section II.
  *
@@ -9,8 +9,9 @@
  *   loss:                   W <- Wr, S <- Wr           timeout:  W <- 1, S <- Wr
  *   otherwise, as Reno:     W += 1 below S, until W first met Wr; then W += 1 / W
  *
- * Parameters, their defaults and the readings of the paper are those of the laboratory's `ratcp`. Departures from it: fixed point (a window between
- * two whole numbers is rounded like that in the kernel, where the rate is known to 2^-32), no base round-trip time but the
+ * Parameters, their defaults and the readings of the paper are those of the laboratory's `ratcp`. Departures from it:
+ * fixed point (the kernel rounds a window between two whole numbers, and has the rate to 2^-32), no base round-trip
+ * time but the
  * measured one (`base_rtt`), no rounding but down (`rounding`).
  */
 #ifndef KNEE_RATCP_H

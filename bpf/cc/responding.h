@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What PERT does with a probability, whatever response it comes from.
+ * How PERT acts on a probability, whichever response computed it.
  *
  *   with probability p, once per round trip:   W <- (1 - f) W,  S <- W
  *   otherwise, and at a loss, as Reno:         W += 1 / W;  W <- W / 2
@@ -32,7 +32,7 @@ struct responding {
 	fixed probability;
 };
 
-/* Whether the sender responds early to the acknowledgement just heard; if so, its window is reduced. */
+/* Whether the sender responds early to the current acknowledgement; if so, its window is reduced. */
 INLINE flag respond(struct responding *it, const struct responding_parameters *set, flag in_slow_start,
 		    const struct ack *ack)
 {

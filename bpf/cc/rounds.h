@@ -18,7 +18,7 @@ struct round {
 	flag over;     /* the next sample begins another */
 };
 
-/* Takes in the sample of an acknowledgement; whether it ends the round, whose smallest sample is `least` until the next one is taken in. */
+/* Takes in the sample of an acknowledgement; returns whether it ends the round. `least` is the smallest sample of that round until the next sample. */
 INLINE flag round_over(struct round *round, const struct ack *ack)
 {
 	round->least = round->over || !round->least ? ack->rtt : LESSER(round->least, ack->rtt);
@@ -33,7 +33,7 @@ INLINE flag round_over(struct round *round, const struct ack *ack)
 #define TERMS 13
 #define HALVINGS 6
 
-/* By its series, within 4e-9 up to 1; more is halved up to six times and what is left squared, within 2e-7. */
+/* By its series, within 4e-9 up to 1; larger arguments are halved up to six times and the result is squared, within 2e-7. */
 INLINE fixed gone(fixed x)
 {
 	fixed left = 0, term = ONE;
@@ -48,7 +48,7 @@ INLINE fixed gone(fixed x)
 	if (x > ONE)
 		return ONE;
 	for (u32 n = 1; n <= TERMS; n++) {
-		/* Of e^-x, even terms are added and odd ones taken off. */
+		/* For e^-x, even terms are added and odd ones subtracted. */
 		left = n & 1 ? left + term : left - term;
 		term = product(term, x) / n;
 	}

@@ -23,7 +23,7 @@ INLINE flag slow_start(const struct window *window)
 	return window->packets < window->ssthresh;
 }
 
-/* Slow start, then so many packets a round trip: W += acked, W += per_rtt acked / W. */
+/* Slow start, then this many packets a round trip: W += acked, W += per_rtt acked / W. */
 INLINE void window_grow(struct window *window, fixed credit, fixed per_rtt)
 {
 	if (slow_start(window)) {
@@ -35,7 +35,7 @@ INLINE void window_grow(struct window *window, fixed credit, fixed per_rtt)
 	window->packets += quotient(product(per_rtt, credit), window->packets);
 }
 
-/* Continues from so many packets, in congestion avoidance; never from more than before, or two. */
+/* Continues from this many packets, in congestion avoidance; never from more than before, or two. */
 INLINE void window_reduce(struct window *window, fixed packets)
 {
 	packets = LESSER(packets, window->packets);

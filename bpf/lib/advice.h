@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What the network told a connection of its rate, in a TCP option. Shared by the program that reads the option and the controller. */
+/* The rate that the network announced to a connection in a TCP option. Shared by the program that reads the option and the controller. */
 #ifndef KNEE_ADVICE_H
 #define KNEE_ADVICE_H
 

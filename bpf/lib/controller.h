@@ -2,13 +2,13 @@
 /*
  * A controller of cc/ in the kernel's TCP. A program defines ALGORITHM, its name, and VALUES, its parameters, and includes this.
  *
- *   pkts_acked   every acknowledgement, before it grows the window: delays are heard, and an early response is made
- *   cong_avoid   the window grows, if it is what limits the sender and nothing was responded
+ *   pkts_acked every acknowledgement, before it grows the window: takes in delays, and makes an early response
+ *   cong_avoid the window grows, if it limits the sender and no response was made
  *   ssthresh     a loss or a congestion mark; after a timeout, too
  *   set_state    the stack repairs, or has repaired
  *
- * The kernel has whole packets: its window is the controller's, rounded down. Where the stack changed the window by itself (during a repair,
- * after an idle time, to undo a reduction), the controller goes on from there.
+ * The kernel has whole packets: its window is the controller's, rounded down. Where the stack changed the window by itself (during a recovery episode,
+ * after an idle time, to undo a reduction), the controller resumes there.
  *
  * Departures from the laboratory's hosts: while the stack repairs, its proportional rate reduction sets the window; the
  * window where a loss is found counts as the packets that were using the path; a congestion mark is a loss.
@@ -21,7 +21,7 @@
 #define STRUCT(suffix) struct JOIN(ALGORITHM, suffix)
 #define CALL(function) JOIN(ALGORITHM, function)
 
-/* The threshold of a connection that has none (TCP_INFINITE_SSTHRESH). */
+/* The threshold of a connection without one (TCP_INFINITE_SSTHRESH). */
 #define NO_THRESHOLD 0x7fffffff
 /* As many packets as the algorithms count. */
 #define GREATEST_WINDOW (1 << 24)
@@ -83,7 +83,7 @@ INLINE void publish(struct tcp_sock *tp, const struct window *window)
 	tp->snd_ssthresh = shown_threshold(window);
 }
 
-/* Goes on from the stack's window and threshold where those are others; while it repairs, the window is for after the repair. */
+/* Goes on from the stack's window and threshold where those are others; while it repairs, the window is for after the recovery episode. */
 INLINE void follow(const struct flow *flow, const struct tcp_sock *tp, struct window *window)
 {
 	u32 packets = tp->snd_cwnd, threshold = tp->snd_ssthresh;
@@ -102,7 +102,7 @@ INLINE u32 outstanding(const struct tcp_sock *tp)
 	return tp->packets_out - tp->sacked_out - tp->lost_out + tp->retrans_out;
 }
 
-/* Whether the window is what limits the sender, as tcp_is_cwnd_limited() has it: one that is not used does not grow. */
+/* Whether the window limits the sender, as in tcp_is_cwnd_limited(): an unused window does not grow. */
 INLINE flag limits(const struct tcp_sock *tp, flag slow)
 {
 	return BPF_CORE_READ_BITFIELD(tp, is_cwnd_limited) || (slow && tp->snd_cwnd < 2 * tp->max_packets_out);

@@ -5,7 +5,8 @@
  *   fixed     32 fractional bits: 2^-32 = 2.3e-10, nine decimals
  *   span_ns   nanoseconds
  *
- * The names of the types tell a loader how a parameter is written. Products and quotients round down and are exact to 2^-32; a divisor of
+ * A loader derives the form of a parameter from the names of the types. Products and quotients round down and are exact
+ * to 2^-32; a divisor of
  * more than 56 bits loses its last eight.
  */
 #ifndef KNEE_FIXED_H
@@ -55,7 +56,7 @@ INLINE u64 product(u64 a, fixed b)
 	return high * (b >> 32 << 32) + high * (u32)b + low * (b >> 32) + (low * (u32)b >> 32);
 }
 
-/* a / b of two numbers with one unit; as much as there is where that is more. */
+/* a / b of two numbers with the same unit, saturating at the greatest number. */
 INLINE fixed quotient(u64 a, u64 b)
 {
 	u64 result, rest;

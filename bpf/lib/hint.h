@@ -2,7 +2,7 @@
 /*
  * The sender's window in the six DSCP bits of a packet: a logarithmic code with four steps an octave.
  *
- * Code 0 is no hint; code c >= 1 is a window of 2^((c - 1) / 4) packets, so 1 is one packet and 63 is 46341.
+ * Code 0 is not a hint; code c >= 1 is a window of 2^((c - 1) / 4) packets, so 1 is one packet and 63 is 46341.
  */
 #ifndef KNEE_HINT_H
 #define KNEE_HINT_H
@@ -11,7 +11,7 @@
 
 #define HINT_GREATEST 63
 
-/* Left to itself clang puts a table of this size into a section of its own, which its type information does not know. */
+/* Left to itself clang puts a table of this size into a separate section, which is absent from its type information. */
 #define HINT_TABLE __attribute__((section(".rodata")))
 
 /* 2^0, 2^(1/4), 2^(1/2), 2^(3/4), with 32 fractional bits. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What controllers tell of a connection. */
+/* Reports of controllers on a connection. */
 #ifndef KNEE_TELEMETRY_H
 #define KNEE_TELEMETRY_H
 

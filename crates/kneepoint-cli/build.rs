@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Tells the binary which revision it is built from, with which features and for what, and which experiments it carries.
+//! Gives the binary its revision, features, target and built-in experiments.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,7 +12,7 @@ fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed=build.rs");
     for path in ["HEAD", "logs/HEAD"] {
         if let Some(path) = git(&["rev-parse", "--git-path", path]) {
-            // A path that does not exist would make every build start over.
+            // A path that does not exist would cause a full build each time.
             if Path::new(&path).exists() {
                 println!("cargo::rerun-if-changed={path}");
             }
@@ -28,7 +28,7 @@ fn main() -> io::Result<()> {
     embed_experiments()
 }
 
-/// What git answers; nothing without git or outside a repository.
+/// Git's answer; nothing without git or outside a repository.
 fn git(arguments: &[&str]) -> Option<String> {
     let output = Command::new("git").args(arguments).output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?.trim().to_string();

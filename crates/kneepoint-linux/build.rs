@@ -31,7 +31,7 @@ fn objects() -> io::Result<()> {
     println!("cargo::rerun-if-env-changed=CLANG");
     let variable = |name: &str| env::var(name).map_err(|_| io::Error::other(format!("cargo sets {name}")));
     let out = PathBuf::from(variable("OUT_DIR")?);
-    // The headers of libbpf that the loader is linked with.
+    // The headers of the libbpf that is linked into the loader.
     let headers = variable("DEP_BPF_INCLUDE")?;
     let machine = variable("CARGO_CFG_TARGET_ARCH")?;
     let clang = env::var("CLANG").unwrap_or_else(|_| "clang".to_string());

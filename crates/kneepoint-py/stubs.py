@@ -106,7 +106,7 @@ def kind_of(option: dict[str, Any]) -> str:
 
 
 def default(option: dict[str, Any]) -> str:
-    """What holds if it is left out, where that is one value."""
+    """The default, where it is one value."""
     values = option["default"]
     if len(values) != 1 or option["many"]:
         return "None"
@@ -201,10 +201,10 @@ def text_of(word: Any) -> Optional[str]: ...
 
 
 def native() -> str:
-    """The stub of the native part: its types are written by hand, the sentences on signals are those of `help`."""
+    """The stub of the native part: its types are written by hand, the sentences on signals come from `help`."""
     text = (PACKAGE / "_native.pyi").read_text(encoding="utf-8")
     lines = text.splitlines()
-    # From the end, so that places stay what they are.
+    # From the end, so that earlier positions stay valid.
     for place, indent, old, sentences in sorted(sentences_of(ast.parse(text).body, _native), reverse=True):
         doc = textwrap.indent('"""' + sentences + '"""', " " * indent).splitlines()
         lines[place : place + old] = doc
@@ -212,7 +212,7 @@ def native() -> str:
 
 
 def sentences_of(body: list[ast.stmt], owner: Any) -> list[tuple[int, int, int, str]]:
-    """Of documented classes and attributes: the line and the indent of the sentences, how many lines they have now, and what they say."""
+    """For documented classes and attributes: the line and the indent of their docstrings, the present number of lines, and the text."""
     found = []
     for node, following in zip(body, [*body[1:], None]):
         name = getattr(node, "name", None) or getattr(getattr(node, "target", None), "id", "")

@@ -22,7 +22,7 @@ report() {
   fi
 }
 
-# live NAME ARGUMENTS…: the same for what needs root and this kernel's namespaces.
+# live NAME ARGUMENTS…: the same for verbs that need root and this kernel's namespaces.
 live() {
   local name=$1 said=$out/$1.log
   shift

@@ -52,7 +52,7 @@ def objects(text):
 
 
 def fetch(knee, controller, stack, client, size):
-    """What a client got, and why it got nothing."""
+    """The data that a client received, or the reason for none."""
     serve = f"{knee} quic serve --listen 0.0.0.0:{PORT} --cc {controller} --stack {stack} --json"
     ask = " ".join(client) + f" https://$KNEE_PEER:{PORT}/{size}"
     # The server needs a moment until it listens.

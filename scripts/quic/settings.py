@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The settings of docs/linux.md between hosts of noq, beside the simulator's TCP and the kernel's recorded figures:
+"""The settings of docs/linux.md between hosts of noq, compared with the simulator's TCP and the kernel's recorded figures:
 
     settings.py KNEE [--page FILE] [--repetitions N] [--at-once N]
 

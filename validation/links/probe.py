@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Probes through Linux's queue disciplines: what `tc` does to datagrams and acknowledgements, as lines of `case,figure,value`.
+"""Probes through Linux's queue disciplines: the effects of `tc` on datagrams and acknowledgements, as lines of `case,figure,value`.
 
 Two network namespaces, `ka` and `kb`, with a pair of interfaces; the disciplines are at the sender's.
 

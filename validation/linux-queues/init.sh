@@ -19,7 +19,7 @@ for space in source near far sink; do
 	ip -n $space link set lo up
 done
 
-# cable SPACE DEVICE ADDRESS SPACE DEVICE ADDRESS: neither end segments, and each knows the other's hardware address.
+# cable SPACE DEVICE ADDRESS SPACE DEVICE ADDRESS: neither end segments, and each has the other's hardware address.
 cable() {
 	ip link add "$2" netns "$1" type veth peer name "$5" netns "$4"
 	end "$1" "$2" "$3"

@@ -7,12 +7,12 @@
  * PLAN has a word and its value a line:
  *
  *	parent HEX     handle of the parent of the queue discipline under test (ffffffff: root of the device `bott`)
- *	from S, to S   measured window, in seconds after the first whole second
+ *	from S, to S   measurement window, in seconds after the first whole second
  *	series FILE    TCP_INFO of every flow at each sample, for traces (optional)
  *	every MS       interval between samples
  *	flow CC S      a transfer with this controller from this second on
  *
- * Prints one JSON object: counters of the queue in the window, its mean backlog, and what each flow delivered.
+ * Prints one JSON object: counters of the queue in the window, its mean backlog, and the data that each flow delivered.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -103,7 +103,7 @@ static void read_plan(const char *path)
 	fclose(file);
 }
 
-/* Reads and discards whatever arrives, in a process of its own. */
+/* Reads and discards all input, in its own process. */
 static void receive(void)
 {
 	struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons(PORT)};

@@ -88,7 +88,7 @@ def version(linux):
 
 def run(setting, seed, given):
     identity = f"{setting['name']} {seed}"
-    # The instance's name and command line are part of the kernel's entropy: both are those of the run.
+    # The instance's name and command line are part of the kernel's entropy: both are also the run's.
     job = f"/dev/shm/knee-{zlib.crc32(identity.encode()):08x}"
     shutil.rmtree(job, ignore_errors=True)
     os.makedirs(job)

@@ -20,7 +20,7 @@ HERE = Path(__file__).resolve().parent
 DEFAULTS = {"maxq_src": "0", "step": "1", "hs_step": "0", "safe_factor": "0", "compete_frac": ".5", "loss_beta": "1", "after_loss": "1",
             "increase_on_response": "0", "min_cwnd": "1", "ss_floor": "2", "carry": "0", "limited": "0", "period": "5", "ramp": "1",
             "third_frac": ".65", "pprime_src": "0", "full_compete": "0", "maxq_init": ".02", "loss_floor": "1"}
-# The agents of these batches heard samples of duplicate acknowledgements unless told otherwise.
+# The agents of these batches took samples of duplicate acknowledgements by default.
 HEARD = ["r0", "ex1"]
 HEAD = """# Our figures for the rows of results.csv, which ns-2 made: each level is a row. `rows.py` prints this file.
 
@@ -168,7 +168,7 @@ figures (`ours.csv`, three seeds); `make validate-streams` renews ours. Runs tak
 Each cell: ours ± half of its 95 % interval over seeds / ns-2's; bold with the number of its reason where ns-2's figure is neither in that interval nor near it (5 % of T/µ and of the streams' rate,
 10 % of the losses, 0.15 of the successes).
 """
-# A figure: its title, its key in our file, its column in ns-2's, and what is near it: a part of it, and a distance.
+# A figure: its title, its key in our file, its column in ns-2's, and the limits of agreement: relative and absolute.
 FIGURES = [
     ("T/µ", "room", "Tmu", 0.05, 0),
     ("kbit/s of a stream", "rate", "cbr", 0.05, 0),

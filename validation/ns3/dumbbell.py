@@ -7,7 +7,7 @@ Prints one line, `JSON {...}`. Needs ns-3 with Python bindings: `pip install ns3
 
 bw       rate of the bottleneck, bit/s                  rtt       round-trip time without queues, s
 nflows   flows                                          buffer    packets; 0: bw rtt in packets of 1000 bytes, at least 2 nflows
-t0 t1    interval of measurement, s                     startspan flows start at random within so many seconds
+t0 t1    interval of measurement, s                     startspan flows start at random within this many seconds
 seed     of the starts and of ns-3's generators         sack ts delack   1 or 0
 bdelay   one-way delay of the bottleneck; -1: rtt / 3   accbw     rate of the access links, bit/s
 limited  limited transmit (RFC 3042), 1 or 0            tick      granularity of the retransmission timer, s
@@ -110,7 +110,7 @@ def discipline(ns, setting, buffer):
 
 
 def wires(ns, rate, delay):
-    """A point-to-point link, whose devices hold whatever comes."""
+    """A point-to-point link, whose devices have unlimited buffers."""
     link = ns.PointToPointHelper()
     link.SetDeviceAttribute("DataRate", ns.StringValue(f"{round(rate)}bps"))
     link.SetChannelAttribute("Delay", ns.TimeValue(ns.NanoSeconds(round(delay * 1e9))))

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What programs for the kernel have in a kernel's own tree, in the place of lib/kernel.h: the helpers of BPF as functions of the kernel. So
+ * Replaces lib/kernel.h in a kernel's own tree: the helpers of BPF as functions of the kernel. So
  * a controller is compiled into a kernel that cannot load it, as User-Mode Linux, which has no JIT compiler for BPF.
  *
- * Nothing reads reports there: the ring has no room.
+ * There is no reader of reports: the ring has no room.
  */
 #ifndef KNEE_KERNEL_H
 #define KNEE_KERNEL_H
@@ -13,7 +13,7 @@
 
 #include "lib/fixed.h"
 
-/* What is a program's own there has its name here, where all share one namespace. */
+/* Names of one program carry its name here, where all programs share one namespace. */
 #define OWN_(a, b) a##_##b
 #define OWN(a, b) OWN_(a, b)
 #define records OWN(ALGORITHM, records)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a verb found out, for a program that wants it instead of text and files.
+//! The answer of a verb, for a program that needs it instead of text and files.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +10,13 @@ use crate::failure::Failure;
 use crate::session::Session;
 use crate::store::Store;
 
-/// What a verb found out.
+/// The answer of a verb.
 pub struct Answer {
     /// The report.
     pub document: Document,
     /// The same for machines, as `--json` prints it.
     pub json: String,
-    /// Rows under the names that their files have; the first are those that people want first.
+    /// Rows under the names of their files, the most important first.
     pub tables: Vec<(String, Records)>,
     /// The sampled state of runs.
     pub series: Series,
@@ -24,8 +24,8 @@ pub struct Answer {
     pub unfinished: Option<String>,
 }
 
-/// Series under the names that their files have. They are read from the kept runs when they are wanted: those of a thousand runs do not
-/// fit into memory.
+/// Series under the names that their files have. They are read from the kept runs on request: the series of a thousand
+/// runs do not fit into memory.
 #[derive(Default)]
 pub struct Series {
     store: Option<Store>,
@@ -50,7 +50,8 @@ impl Series {
         self.kept.keys().map(String::as_str)
     }
 
-    /// One of them; nothing if there is none of that name, the run was not finished or not sampled, or its file is gone or damaged.
+    /// One of them; nothing if the name is unknown, the run was not finished or not sampled, or its file is absent or
+    /// damaged.
     pub fn get(&self, session: &Session, name: &str) -> Result<Option<Records>, Failure> {
         let Some((store, (run, seed))) = self.store.as_ref().zip(self.kept.get(name)) else {
             return Ok(None);

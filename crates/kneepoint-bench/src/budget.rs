@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The budget of a study: how many runs fit into memory side by side, and how much each may take.
+//! The budget of a study: how many parallel runs fit into memory, and how much each may take.
 //!
 //! ```text
-//! needed by N side by side    what is left of all runs for the report + the N greatest estimates
-//! runs side by side           as many as are asked for and fit; without one that fits the study is refused
-//! limit of a run              its estimate + its part of what is not needed
+//! needed by N in parallel     the results of all runs, kept for the report + the N greatest estimates
+//! parallel runs               as many as are asked for and fit; without one that fits the study is refused
+//! limit of a run              its estimate + its part of the unneeded rest
 //! ```
 //!
-//! An estimate is a prediction: [`Guard`] compares what a run takes with its limit while it goes on.
+//! An estimate is a prediction: [`Guard`] compares the memory of a run with its limit while the run lasts.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ use crate::failure::Failure;
 use crate::memory::{Allowance, size};
 use crate::session::Spelling;
 
-/// What the runs of a study need, and what they may take.
+/// The memory that the runs of a study need, and the memory that they may take.
 pub struct Budget {
     allowed: Option<Allowance>,
     /// Estimates by the address of the work.
@@ -30,9 +30,9 @@ pub struct Budget {
     /// Estimates of all runs in bytes, the greatest first, and the work of the first.
     bytes: Vec<u64>,
     greatest: Option<usize>,
-    /// What is left of all runs.
+    /// The memory that the results of all runs keep.
     left: u64,
-    /// Runs side by side.
+    /// Parallel runs.
     pub jobs: usize,
 }
 
@@ -42,7 +42,7 @@ fn address(work: &Work) -> usize {
 }
 
 impl Budget {
-    /// Of the runs `made`, with what is beside each; those of `wanted` are in memory when the study reports.
+    /// For the runs in `made`, with the overhead of each; runs in `wanted` are in memory when the study reports.
     pub fn new(
         made: &[Wanted],
         wanted: &[Wanted],
@@ -76,7 +76,7 @@ impl Budget {
         Budget { jobs, ..budget }
     }
 
-    /// Bytes that so many runs side by side need, with what is left of all.
+    /// Bytes that this many parallel runs need, with the results of all runs.
     pub fn needs(&self, jobs: usize) -> u64 {
         self.bytes.iter().take(jobs).fold(self.left, |sum, one| sum.saturating_add(*one))
     }
@@ -105,7 +105,7 @@ impl Budget {
         }
         Err(Failure::run(
             format!(
-                "this study would take about {} of memory, above {allowed}; {} of it are what is left of all runs for the report",
+                "this study would take about {} of memory, above {allowed}; {} of it hold the results of all runs for the report",
                 size(needed),
                 size(self.left)
             ),
@@ -116,7 +116,7 @@ impl Budget {
         ))
     }
 
-    /// A sentence if fewer runs than were asked for fit side by side, or if more than half of what is allowed is needed.
+    /// A sentence if fewer parallel runs fit than were requested, or if they need more than half of the limit.
     pub fn remark(&self, asked: usize) -> Option<String> {
         let allowed = self.allowed?;
         let needed = self.needs(self.jobs);
@@ -124,7 +124,7 @@ impl Budget {
         if self.jobs < most {
             let run = size(self.bytes.first().copied().unwrap_or(0));
             return Some(format!(
-                "{} side by side instead of {most}: a run may take {run} of memory, and all together {allowed}",
+                "{} in parallel instead of {most}: a run may take {run} of memory, and all together {allowed}",
                 self.jobs
             ));
         }
@@ -143,7 +143,7 @@ impl Budget {
     }
 }
 
-/// Refuses a single run that would take more than is allowed by default; the remedy is an option in this spelling.
+/// Refuses a single run above the default limit; the remedy names an option in this spelling.
 pub fn admit(valid: &Valid, spelling: Spelling) -> Result<Guard, Failure> {
     let (cost, allowed) = (Cost::of(valid), Allowance::new(None, spelling));
     match allowed {
@@ -181,12 +181,12 @@ pub fn number(count: u64) -> String {
 /// Keeps a run within its limit.
 pub struct Guard {
     limit: u64,
-    /// Bytes of its observers, which are as many as was estimated.
+    /// Bytes of its observers, as estimated.
     beside: u64,
     step: Span,
     allowed: Option<Allowance>,
     jobs: usize,
-    /// Events and population at which its memory is looked at next.
+    /// Events and population at which its memory is inspected next.
     events: u64,
     population: usize,
 }
@@ -203,7 +203,7 @@ impl Guard {
         Guard { limit: u64::MAX, beside, step, allowed, jobs, events: 0, population: 0 }
     }
 
-    /// The longest time that should pass between two looks at what else is wanted.
+    /// The longest time between two checks for further requests.
     pub fn step(&self) -> Span {
         self.step
     }
@@ -228,14 +228,14 @@ impl Guard {
     fn outgrown(&self, allowed: &Allowance, taken: u64, now: Time) -> Failure {
         Failure::run(
             format!(
-                "a run takes {} of memory after {}, above its limit of {}, of {allowed}, with {} side by side",
+                "a run takes {} of memory after {}, above its limit of {}, of {allowed}, with {} in parallel",
                 size(taken),
                 now.since(Time::ZERO),
                 size(self.limit),
                 self.jobs
             ),
             format!(
-                "finished runs are kept; let fewer flows arrive, run fewer side by side with `{}`, or allow more with `{}`",
+                "finished runs are kept; let fewer flows arrive, run fewer in parallel with `{}`, or allow more with `{}`",
                 allowed.option("jobs", "1"),
                 allowed.option("memory", "SIZE")
             ),

@@ -26,7 +26,7 @@ use crate::session::{Bar, Session};
 
 /// The environment variable that names the interpreter.
 const VARIABLE: &str = "KNEE_PYTHON";
-/// Between two looks at Ctrl-C.
+/// The time between two checks of Ctrl-C.
 const TICK: Duration = Duration::from_millis(100);
 
 /// The address of a cluster.
@@ -74,11 +74,11 @@ pub struct Job<'a> {
     pub kept: Vec<&'a str>,
     /// Whether runs that the store has are repeated.
     pub fresh: bool,
-    /// Runs side by side, at most.
+    /// The most parallel runs.
     pub jobs: Option<u16>,
 }
 
-/// What Python needs besides: the words that workers repeat.
+/// Additions for Python: the arguments that workers repeat.
 #[derive(Serialize)]
 struct Order<'a> {
     on: &'a str,
@@ -121,13 +121,14 @@ impl Cluster {
             Some(Line::Progress { .. }) if ended.success() => Ok(()),
             _ => Err(Failure::run(
                 format!("the driver of the cluster, `{}`, broke off: {ended}", python.display()),
-                "finished runs are kept; the same command goes on from there",
+                "finished runs are kept; the same command continues",
             )),
         }
     }
 }
 
-/// The interpreter: the one that is named, that of the environment in which this program is installed, or the one on the path.
+/// The interpreter: the named one, else the one of the environment in which this program is installed, else the one on
+/// the path.
 fn python() -> PathBuf {
     let named = std::env::var_os(VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from);
     let beside = || std::env::current_exe().ok()?.parent().map(|folder| folder.join("python3"));
@@ -140,7 +141,7 @@ import importlib.util
 found = importlib.util.find_spec('kneepoint')
 print('Python has', found.origin if found else 'none')";
 
-/// What is wrong with a program that does not answer as this version of the package, and the remedy.
+/// The fault of a program that does not answer as this version of the package, and the remedy.
 fn stranger(python: &Path, version: Option<String>) -> (String, String) {
     let named = python.display();
     let wheel = format!(
@@ -176,7 +177,7 @@ fn start(python: &Path, order: &Order) -> Result<Child, Failure> {
         )
     })?;
     if let Some(mut pipe) = child.stdin.take() {
-        // One that ends before it has read everything says why.
+        // A reader that ends early reports the reason.
         let _ = serde_json::to_writer(&mut pipe, order).map(|()| pipe.flush());
     }
     Ok(child)
@@ -198,7 +199,7 @@ impl Followed {
     }
 }
 
-/// Shows the progress until Python has nothing more to say, and passes Ctrl-C on.
+/// Shows the progress until the call ends, and passes Ctrl-C on.
 fn follow(session: &Session, child: &mut Child, bar: &dyn Bar) -> Result<Followed, Failure> {
     let lines = lines(child)?;
     let (mut followed, mut stopping) = (Followed::default(), false);
@@ -209,7 +210,7 @@ fn follow(session: &Session, child: &mut Child, bar: &dyn Bar) -> Result<Followe
         }
         match lines.recv_timeout(TICK) {
             Ok(Line::Greeting { kneepoint }) => followed.version = Some(kneepoint),
-            // A stranger would do work whose results nobody takes.
+            // Another process would compute results that are never used.
             Ok(_) if !followed.knows_us() => stop(child),
             Ok(line) => {
                 if let Line::Progress { done, total, message } = &line {
@@ -230,7 +231,7 @@ fn stop(child: &Child) {
     let _ = kill_process(Pid::from_child(child), Signal::INT);
 }
 
-/// What Python says, read on a thread of its own.
+/// Python's output, read on its own thread.
 fn lines(child: &mut Child) -> Result<Receiver<Line>, Failure> {
     let (sender, receiver) = channel();
     if let Some(pipe) = child.stdout.take() {

@@ -30,7 +30,7 @@ pub struct Conducted<O> {
     pub records: Records,
     /// How many different runs were wanted.
     pub planned: usize,
-    /// Whether some were not begun for want of time.
+    /// Whether some were not begun for lack of time.
     pub spent: bool,
 }
 
@@ -49,7 +49,7 @@ pub trait Aside: Sync {
     /// Whether there are listeners. Runs with one are always simulated.
     fn listens(&self) -> bool;
 
-    /// What a listener to a run takes.
+    /// The memory of an observer of a run.
     fn takes(&self, _cost: &Cost) -> Vec<Term> {
         Vec::new()
     }
@@ -98,7 +98,7 @@ pub fn conduct<S: Study>(
     }
     let ends = sweep.budget.map(|budget| machine::wall_time() + budget);
     let mut conducted = round(session, study, sweep, aside, ends, Records::default())?;
-    // What follows from an outcome is for the shard that knows it: the others have ended.
+    // Only the shard that knows the outcome acts on it: the others have ended.
     let whole = sweep.whole();
     while conducted.left() == 0
         && let Some(why) = study.again(&conducted.outcome)
@@ -157,7 +157,7 @@ fn round<S: Study>(
         attend(&names[place], &mut record)?;
         Ok(Some(record))
     };
-    // One that is wanted twice is made once, but for packets that go to two files.
+    // A run wanted twice is made once, except for packets that go to two files.
     let first = |place: &usize| places[names[*place].as_str()][0] == *place || aside.listens();
     let new = |place: &usize| !records.contains(&names[*place]);
     let mut missing: Vec<usize> = (0..names.len()).filter(new).filter(first).collect();
@@ -227,8 +227,8 @@ fn round<S: Study>(
     let records = std::mem::take(&mut *lock(&records));
     let ended = !campaign.stopped();
     if let Some(part) = shard.filter(|_| ended) {
-        // Each shard keeps its own runs before it looks for those of the others, so the last one finds all.
-        // One that is there and damaged is missing.
+        // Each shard keeps its own runs before it reads the others', so the last one finds all.
+        // A damaged one counts as missing.
         let places: Vec<_> = places.iter().collect();
         let look = |(name, at): &(&&str, &Vec<usize>)| store.get(session, name, wanted[at[0]].seed);
         let found = threads::map(session, &places, look).into_iter().collect::<Result<Vec<_>, Failure>>()?;
@@ -237,7 +237,7 @@ fn round<S: Study>(
         return if kept < planned {
             Err(Failure::Left(left))
         } else {
-            // Read back once more, since what is read back is written beside the report.
+            // Read back once more, because a copy is written next to the report.
             round(session, study, &sweep.whole(), aside, ends, Records::default())
         };
     }
@@ -248,7 +248,7 @@ fn round<S: Study>(
     Ok(Conducted { outcome: study.outcome(&records), records, planned, spent })
 }
 
-/// Takes out the missing runs that others make.
+/// Removes the missing runs that others make.
 fn leave_to_others(
     session: &Session,
     sweep: &Sweep,

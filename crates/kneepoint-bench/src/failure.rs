@@ -15,7 +15,7 @@ pub enum Failure {
     Usage(Complaint),
     /// An invalid scenario. Status 2.
     Scenario {
-        /// File it was read from.
+        /// Its source file.
         origin: String,
         /// Its text.
         text: String,
@@ -41,9 +41,9 @@ pub struct Left {
     pub shard: String,
     /// Different runs that the study wants.
     pub runs: usize,
-    /// Of these, those that are kept by now.
+    /// The kept runs among these.
     pub kept: usize,
-    /// Those that are left to others.
+    /// Runs left to others.
     pub left: usize,
 }
 
@@ -138,7 +138,7 @@ impl Failure {
     }
 }
 
-/// What to do about an operation that a limit of the machine or of the shell refused.
+/// The remedy for an operation that a limit of the machine or of the shell refused.
 pub fn limit(error: &io::Error) -> Option<&'static str> {
     match error.kind() {
         io::ErrorKind::FileTooLarge => Some("raise the limit on the size of files: `ulimit -f` shows it"),
@@ -146,7 +146,7 @@ pub fn limit(error: &io::Error) -> Option<&'static str> {
         io::ErrorKind::OutOfMemory => Some("raise the limit on memory: `ulimit -v` shows it"),
         _ => match rustix::io::Errno::from_io_error(error)? {
             rustix::io::Errno::AGAIN => Some(
-                "raise the limit on processes and threads, or end some: `ulimit -u` shows it, `pids.max` that of a container",
+                "raise the limit on processes and threads, or end some: `ulimit -u` shows it; in a container, `pids.max` does",
             ),
             rustix::io::Errno::MFILE => Some("raise the limit on open files: `ulimit -n` shows it"),
             rustix::io::Errno::NFILE => {
@@ -172,7 +172,7 @@ impl Complaint {
         &self.message
     }
 
-    /// What to do about it.
+    /// The remedy.
     pub fn remedy(&self) -> Option<&str> {
         self.remedy.as_deref()
     }

@@ -29,7 +29,7 @@ pub fn read_text(session: &Session, path: &Path) -> Result<String, Failure> {
     )
 }
 
-/// Reads text of a kind from a file, or from standard input for `-`; the remedy is for a file that is not there.
+/// Reads text of a kind from a file, or from standard input for `-`; the remedy is for a missing file.
 pub fn read_text_of(session: &Session, kind: &str, path: &Path, remedy: &str) -> Result<String, Failure> {
     let is_input = path == Path::new("-");
     let read = if is_input { session.read(LARGEST + 1) } else { content(path, LARGEST + 1) };
@@ -124,7 +124,7 @@ pub fn rename_to_new(from: &Path, to: &Path) -> io::Result<()> {
     rename_new_at(CWD, from, CWD, to)
 }
 
-/// The same, in directories that are open.
+/// The same, in open directories.
 pub fn rename_new_at(
     old: impl AsFd,
     from: impl Arg + Copy,
@@ -151,7 +151,7 @@ pub struct Pending {
     path: PathBuf,
 }
 
-/// A temporary file, of whose errors the caller says where they are: its own name tells nobody anything.
+/// A temporary file. The caller adds the place to its errors, because the random name means nothing to a user.
 struct Unnamed(NamedTempFile);
 
 impl Write for Unnamed {
@@ -164,7 +164,8 @@ impl Write for Unnamed {
 }
 
 impl Pending {
-    /// Starts a file with the final name `path`. A symbolic link of that name gives way to the file; what it points to stays.
+    /// Starts a file with the final name `path`. A symbolic link of that name is replaced by the file; its target
+    /// stays.
     pub fn create(path: &Path) -> Result<Pending, Failure> {
         if path.file_name().is_none() {
             let message = format!("cannot write `{}`: it names no file", path.display());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What a study would cost: how many runs, how many of them are kept, about how long the others take on this machine, and how much
-//! memory. One that does not fit is refused before anything is tried.
+//! memory. A study that does not fit is refused before any trial.
 //!
 //! ```text
 //! CPU time of a run   packets that its bottleneck can carry in all × time per packet
@@ -8,8 +8,8 @@
 //! time                CPU time of all new runs / runs side by side, and the longest run at least
 //! ```
 //!
-//! A bottleneck that is not full carries less: the estimate is rather high. Computations are not estimated. Memory is that of the
-//! [budget](crate::budget); a trial ends before it takes much.
+//! A bottleneck that is not full carries less: the estimate is rather high. Computations are not estimated. The
+//! [budget](crate::budget) estimates memory; a trial ends before it takes much.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -40,31 +40,31 @@ const SLICE: Span = Span::from_millis(50);
 pub struct Forecast {
     /// Different runs that it wants.
     runs: usize,
-    /// Those that would be read back.
+    /// Runs that would be read back.
     kept: usize,
-    /// Those that would be made.
+    /// Runs that would be made.
     new: usize,
-    /// Those that other shards would make.
+    /// Runs that other shards would make.
     left: usize,
     /// CPU time of the new ones, if some were tried.
     cpu_seconds: Option<f64>,
     /// Time that passes; unknown on a cluster.
     seconds: Option<f64>,
-    /// Runs side by side; on a cluster, if they are limited.
+    /// Parallel runs; on a cluster, if they are limited.
     jobs: Option<usize>,
     /// Packets that the new ones send.
     packets: f64,
-    /// Memory of these runs side by side with what is left of all; on a cluster that of one.
+    /// Memory of these parallel runs with the results of all; on a cluster, the memory of one run.
     memory_bytes: u64,
-    /// What they may take; unknown on a cluster, and where the machine does not tell.
+    /// Their limit; unknown on a cluster, and where the machine does not report its memory.
     memory_allowed_bytes: Option<u64>,
-    /// What takes the memory of the run that takes most.
+    /// The largest parts of the memory of the largest run.
     memory: Vec<Part>,
     /// The part of the runs, as 1/2.
     shard: Option<String>,
     /// The cluster.
     on: Option<String>,
-    /// The directory in which kept runs were looked for.
+    /// The directory searched for kept runs.
     store: String,
     /// The URL that the directory mirrors; its contents were not listed.
     url: Option<String>,
@@ -79,7 +79,7 @@ struct Part {
 }
 
 impl Forecast {
-    /// Looks what is kept, and tries some of the runs that are not; `afresh` if all are simulated whatever is kept.
+    /// Looks what is kept, and tries some of the runs that are not; `afresh` if all are simulated, without kept runs.
     pub fn of(
         session: &Session,
         study: &impl Study,
@@ -105,7 +105,7 @@ impl Forecast {
                 false => left += 1,
             }
         }
-        // In an order that has nothing to do with the cases.
+        // In an order independent of the cases.
         ours.sort_by(|one, other| one.0.cmp(&other.0));
         let new: Vec<Wanted> = ours.into_iter().map(|(_, run)| run).collect();
         let on = sweep.cluster(session).map(ToString::to_string);
@@ -175,7 +175,7 @@ impl Forecast {
                 .map(|(on, cpu)| format!("about {} of processor time, on the cluster {on}\n", duration(cpu))),
             self.seconds
                 .zip(self.jobs)
-                .map(|(seconds, jobs)| format!("about {} with {jobs} side by side\n", duration(seconds))),
+                .map(|(seconds, jobs)| format!("about {} with {jobs} in parallel\n", duration(seconds))),
         ];
         if let Some(time) = times.into_iter().flatten().next().filter(|_| *new > 0) {
             text += &time;
@@ -243,7 +243,7 @@ fn trial(session: &Session, run: &Wanted, budget: &Budget) -> Option<(u64, f64)>
     let slice = SLICE.min(Span(guard.step().0 / 10).max(Span(1)));
     while simulation.now() < end && spent() < TRIAL && !session.asked() {
         let until = end.min(simulation.now() + slice);
-        // One that grows too large was tried for long enough.
+        // A run that grows too large was tried for long enough.
         if guard.advance(&mut simulation, until).is_err() {
             break;
         }

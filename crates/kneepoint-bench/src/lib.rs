@@ -5,21 +5,21 @@
 //! | room | what it does |
 //! |---|---|
 //! | [`failure`] | errors, with their messages and exit status |
-//! | [`session`] | what a call has of its own: who makes it, their words and algorithms, the request to stop |
-//! | [`program`] | a program that makes calls: what is said to it waits until it takes it |
+//! | [`session`] | the state of one call: its caller, arguments and algorithms, and the request to stop |
+//! | [`program`] | a program that makes calls: messages to it wait until it reads them |
 //! | [`machine`] | clock, host name, kernel: the only place that reads them |
 //! | [`memory`] | how much memory runs may take |
-//! | [`ours`] | names of what is ours until it is finished |
-//! | [`temporary`] | files and directories of random names, and what killed processes left of them |
+//! | [`ours`] | names of unfinished files |
+//! | [`temporary`] | files and directories of random names, and leftovers of killed processes |
 //! | [`files`] | atomic reads and writes |
-//! | [`threads`] | work side by side, within the machine's limits |
+//! | [`threads`] | parallel work within the machine's limits |
 //! | [`store`] | kept runs by the hash of their inputs |
 //! | [`cluster`] | runs made by the Python package on a cluster |
-//! | [`means`] | how many runs side by side, where they are kept, and who makes them |
+//! | [`means`] | the number of parallel runs, their store, and the machines that make them |
 //! | [`budget`] | how many runs fit into memory, and how much each may take |
-//! | [`conductor`] | runs a study: reads kept runs back, simulates what is missing on all cores |
-//! | [`forecast`] | what a study would cost |
-//! | [`answer`] | what a call found out: a document, JSON, and rows |
+//! | [`conductor`] | runs a study: reads kept runs back, and simulates missing ones on all cores |
+//! | [`forecast`] | the cost of a study |
+//! | [`answer`] | the answer of a call: a document, JSON, and rows |
 
 pub mod answer;
 pub mod budget;

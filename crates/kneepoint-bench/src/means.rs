@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The means of a study: how many runs side by side, where they are kept, and who makes them.
+//! The means of a study: the number of parallel runs, their store, and the machines that make them.
 
 use std::fmt;
 use std::ops::Deref;
@@ -19,13 +19,13 @@ use crate::store::Store;
 /// The means of every study: runs made here.
 #[derive(Clone, Debug, Default)]
 pub struct Means {
-    /// Runs side by side; one per core without it.
+    /// Parallel runs; one per core by default.
     pub jobs: Option<u16>,
     /// Whether kept runs are repeated.
     pub fresh: bool,
-    /// The directory of kept runs, or a URL; without it that of the environment, or the usual one.
+    /// The directory of kept runs, or a URL; by default the one of the environment, or the usual one.
     pub store: Option<PathBuf>,
-    /// Memory that the runs may take together; without it a share of what is available.
+    /// Memory that the runs may take together; without it a share of the available memory.
     pub memory: Option<Bytes>,
 }
 
@@ -52,8 +52,8 @@ pub struct Shard {
 }
 
 impl Shard {
-    /// Whether it has the run at this place of the study, from 0. The order is the study's, so that every machine has the same one,
-    /// whatever is kept by now.
+    /// Whether it has the run at this place of the study, from 0. The order is the study's, so that every machine has
+    /// the same one, with any number of kept runs.
     pub fn has(self, place: usize) -> bool {
         place % self.of == self.number - 1
     }
@@ -98,7 +98,7 @@ impl Means {
         Store::open(session, self.store.as_deref())
     }
 
-    /// The runs that are kept, to look into; nothing is made.
+    /// The kept runs, for reading only.
     pub fn kept(&self, session: &Session) -> Store {
         Store::at(session, self.store.as_deref())
     }
@@ -113,7 +113,7 @@ impl Means {
         Allowance::new(self.memory, session.spelling())
     }
 
-    /// Runs side by side.
+    /// Parallel runs.
     pub fn workers(&self) -> usize {
         self.jobs.map_or_else(machine::cores, usize::from)
     }
@@ -152,7 +152,7 @@ impl Sweep {
         Sweep { means: Means { fresh: false, ..self.means.clone() }, shard: None, ..self.clone() }
     }
 
-    /// These with this budget, unless they have one.
+    /// These with this budget, unless they have their own.
     #[must_use]
     pub fn within(self, budget: Option<Duration>) -> Sweep {
         Sweep { budget: self.budget.or(budget), ..self }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The memory that runs may take together: what is said, or three quarters of what there is.
+//! The memory that runs may take together: the given limit, or three quarters of the available memory.
 //!
 //! ```text
 //! available   the least of  MemAvailable of the machine
 //!                           limit − usage of each control group that this process is in (versions 1 and 2)
-//!                           half of what RLIMIT_AS leaves, for tables that double have room for twice their contents
+//!                           half of the room below RLIMIT_AS, because tables that double need twice their contents
 //! ```
 //!
-//! Where none of them is known there is no limit, unless one is said.
+//! Where none of them is known there is no limit, unless one is given.
 
 use std::fmt;
 use std::fs;
@@ -24,7 +24,7 @@ pub struct Allowance {
     /// In bytes.
     pub bytes: u64,
     origin: Origin,
-    /// How options are written that allow more.
+    /// The options that allow more, as written.
     spelling: Spelling,
 }
 
@@ -38,7 +38,7 @@ enum Origin {
 }
 
 impl Allowance {
-    /// As much as is said, or else a share of what there is.
+    /// The given amount, or else a share of the available memory.
     pub fn new(said: Option<Bytes>, spelling: Spelling) -> Option<Allowance> {
         let (bytes, origin) = match said {
             Some(bytes) => (bytes.0, Origin::Said),
@@ -58,14 +58,16 @@ impl fmt::Display for Allowance {
         let allowed = size(self.bytes);
         match self.origin {
             Origin::Said => write!(out, "the {allowed} of `{}`", self.option("memory", "")),
-            Origin::Machine => write!(out, "{allowed}, three quarters of what this machine has available"),
-            Origin::ControlGroup => write!(out, "{allowed}, three quarters of what the control group leaves"),
+            Origin::Machine => write!(out, "{allowed}, three quarters of this machine's available memory"),
+            Origin::ControlGroup => {
+                write!(out, "{allowed}, three quarters of the control group's free memory")
+            }
             Origin::AddressSpace => write!(out, "{allowed}, by the limit of the address space (`ulimit -v`)"),
         }
     }
 }
 
-/// The least of what there is.
+/// The least of the limits.
 fn available() -> Option<(u64, Origin)> {
     let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let groups = in_control_groups(Path::new("/sys/fs/cgroup"), &read("/proc/self/cgroup"));
@@ -84,7 +86,7 @@ fn kilobytes(text: &str, name: &str) -> Option<u64> {
     Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? * 1024)
 }
 
-/// Half of what RLIMIT_AS leaves.
+/// Half of the room below RLIMIT_AS.
 fn address_space(status: &str) -> Option<u64> {
     let limit = getrlimit(Resource::As).current?;
     Some(limit.saturating_sub(kilobytes(status, "VmSize:").unwrap_or(0)) / 2)
@@ -107,7 +109,7 @@ const FIRST: Version = Version {
     cache: "total_inactive_file",
 };
 
-/// What the control groups of a process leave, by the lines of `/proc/self/cgroup`.
+/// The free memory of a process's control groups, from the lines of `/proc/self/cgroup`.
 fn in_control_groups(root: &Path, membership: &str) -> Option<u64> {
     let groups = membership.lines().filter_map(|line| {
         let mut parts = line.splitn(3, ':').skip(1);
@@ -121,7 +123,8 @@ fn in_control_groups(root: &Path, membership: &str) -> Option<u64> {
     groups.filter_map(|(version, path)| least(&root.join(version.folder), path, &version)).min()
 }
 
-/// What a group and those around it leave. Within a container the path may be another's, and the root is the container's group.
+/// The free memory of a group and of the groups that contain it. Within a container the path may be another's, and the
+/// root is the container's group.
 fn least(root: &Path, path: &str, version: &Version) -> Option<u64> {
     let own = root.join(path.trim_start_matches('/'));
     let around = own.ancestors().take_while(|folder| folder.starts_with(root));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Names of ours. What a killed process left under one of them is swept, the folder of a film excepted, and nothing else is.
+//! Names of ours. Leftovers of killed processes under these names are removed, except the folder of a film; nothing
+//! else is.
 //!
 //! | name | is |
 //! |---|---|
@@ -9,9 +10,9 @@
 //! | `DIR/.kneepoint` | the mark of a directory with a report |
 //! | `DIR/.kneepoint-RANDOM.mark` | the next mark |
 //! | `DIR/.kneepoint-RANDOM.new` | the report that is being written |
-//! | `.DIR.kneepoint-RANDOM.new` | the same while it takes the place of DIR |
+//! | `.DIR.kneepoint-RANDOM.new` | the same while it replaces DIR |
 //!
-//! Six drawn characters tell them from names that somebody wrote by hand.
+//! Six random characters distinguish them from names written by hand.
 
 use std::ffi::{OsStr, OsString};
 
@@ -48,7 +49,7 @@ pub fn report() -> Drawn {
     beside_of("", OsStr::new(""))
 }
 
-/// A report, beside the directory of this name.
+/// A report, next to the directory of this name.
 pub fn beside(directory: &OsStr) -> Drawn {
     beside_of(".", directory)
 }

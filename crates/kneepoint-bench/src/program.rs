@@ -18,10 +18,10 @@ pub struct Program {
     tally: Mutex<Option<Arc<Tally>>>,
 }
 
-/// How far the runs of a call are.
+/// The progress of a call's runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// The work that is done, in units of its own.
+    /// The work done, in its own units.
     pub done: u64,
     /// All of the work.
     pub total: u64,
@@ -29,13 +29,13 @@ pub struct Progress {
     pub message: String,
 }
 
-/// A session of a program that gives nothing along.
+/// A session of a program without additional input.
 pub fn session() -> Session {
     Session::new(Arc::<Program>::default(), Given::default())
 }
 
 impl Program {
-    /// How far the runs are, once there are some.
+    /// The progress of the runs, once there are any.
     pub fn progress(&self) -> Option<Progress> {
         lock(&self.tally).as_deref().map(Tally::progress)
     }
@@ -45,7 +45,7 @@ impl Program {
         std::mem::take(&mut *lock(&self.told))
     }
 
-    /// Takes no more remarks: what follows repeats what was remarked on.
+    /// Accepts no more remarks: later ones would repeat earlier ones.
     pub fn hush(&self) {
         self.hushed.store(true, Ordering::Relaxed);
     }

@@ -26,9 +26,9 @@ pub enum Share {
     /// All of them.
     #[default]
     All,
-    /// None: it says which there are, and stops.
+    /// None: lists the existing ones, and stops.
     None,
-    /// Those with these names, and then it stops.
+    /// The ones with these names, and then it stops.
     Only(BTreeSet<String>),
 }
 
@@ -55,7 +55,7 @@ impl Spelling {
 
 /// Progress as a caller shows it. Workers share it.
 pub trait Bar: Send + Sync {
-    /// All of the work, in units of its own.
+    /// All of the work, in its own units.
     fn set_total(&self, total: u64);
     /// So much of the work is done.
     fn set_done(&self, done: u64);
@@ -75,26 +75,26 @@ pub trait Caller: Send + Sync {
     fn spelling(&self) -> Spelling;
     /// Takes a remark.
     fn tell(&self, remark: &str);
-    /// Takes a warning, which is shown whatever else is not.
+    /// Takes a warning, which is always shown.
     fn warn(&self, warning: &str);
     /// Takes the outcome as text, where they want text.
     fn print(&self, text: &str) -> Result<(), Failure>;
-    /// Gives what `-` reads, at most so many bytes.
+    /// Gives what `-` reads, at most this many bytes.
     fn read(&self, most: u64) -> io::Result<Vec<u8>>;
-    /// Sets the flag from now on when they ask to stop, and tells them `message` then.
+    /// Sets the flag from now on when the user asks to stop, and prints `message` then.
     fn listen(&self, stop: &Arc<AtomicBool>, message: &'static str) -> Result<(), Failure>;
-    /// The call has noticed that it is to stop.
+    /// The call has noticed the request to stop.
     fn stopping(&self);
     /// Shows the progress of so much work.
     fn bar(&self, total: u64) -> Arc<dyn Bar>;
 }
 
-/// What a caller gives along.
+/// Additional input of a caller.
 #[derive(Default)]
 pub struct Given {
     /// The words of the call, without the program's name.
     pub words: Vec<String>,
-    /// What `-` reads, where that is known already.
+    /// The input of `-`, where it is known already.
     pub input: Option<String>,
     /// Algorithms of theirs, which words and scenarios may name.
     pub extensions: Extensions,
@@ -102,7 +102,7 @@ pub struct Given {
     pub share: Share,
     /// The flag by which the call is stopped.
     pub stop: Arc<AtomicBool>,
-    /// What is around the work of each thread that makes runs.
+    /// A wrapper around the work of each simulating thread.
     pub around: Option<Around>,
 }
 
@@ -161,7 +161,7 @@ impl Session {
         &self.extensions
     }
 
-    /// What `-` reads, at most so many bytes.
+    /// The input of `-`, up to this number of bytes.
     pub fn read(&self, most: u64) -> io::Result<Vec<u8>> {
         match self.input() {
             Some(text) => Ok(text.as_bytes().to_vec()),
@@ -169,7 +169,7 @@ impl Session {
         }
     }
 
-    /// Keeps the text that was read: it can be read once, and is passed on.
+    /// Keeps the text, which can be read only once, for later readers.
     pub fn keep_input(&self, text: &str) {
         let _ = self.input.set(text.to_string());
     }
@@ -179,7 +179,7 @@ impl Session {
         self.input.get().map(String::as_str)
     }
 
-    /// Makes a remark. What would act on a terminal is shown as an escape.
+    /// Makes a remark. Control characters are shown as escapes.
     pub fn tell(&self, remark: impl AsRef<str>) {
         self.tell_styled(&visible(remark.as_ref()));
     }
@@ -189,17 +189,17 @@ impl Session {
         self.caller.tell(remark);
     }
 
-    /// Warns. What would act on a terminal is shown as an escape.
+    /// Warns. Control characters are shown as escapes.
     pub fn warn(&self, warning: impl AsRef<str>) {
         self.caller.warn(&visible(warning.as_ref()));
     }
 
-    /// Says once how many threads there are, where that is less than was wanted.
+    /// Reports once the number of threads, where it is less than requested.
     pub fn tell_of_threads(&self, remark: impl FnOnce() -> String) {
         self.few_threads.call_once(|| self.tell(remark()));
     }
 
-    /// Prints the outcome; what would act on a terminal is shown as an escape, which JSON reads back.
+    /// Prints the outcome; control characters are shown as escapes, which JSON reads back.
     pub fn print(&self, text: impl AsRef<str>) -> Result<(), Failure> {
         self.caller.print(&visible(text.as_ref()))
     }

@@ -5,8 +5,8 @@
 //! |---|---|
 //! | has its checksum, name and seed | read |
 //! | has not | set aside as `NAME.json.bad`, named, and made again |
-//! | is of another version | made again, and one line says so of all |
-//! | is no file, or is larger than [`LARGEST`] | refused: only its owner knows its purpose |
+//! | is of another version | made again; one line reports all of them |
+//! | is not a file, or is larger than [`LARGEST`] | refused: only its owner knows its purpose |
 
 mod sealed;
 
@@ -37,11 +37,11 @@ const SET_ASIDE: usize = 3;
 /// A folder of kept runs.
 pub struct Store {
     folder: PathBuf,
-    /// Whether it was said that there are runs of another version.
+    /// Whether runs of another version have been reported.
     said: AtomicBool,
 }
 
-/// What was found under the name of a run.
+/// The file found under the name of a run.
 enum Found {
     Run(Box<Record>),
     Nothing,
@@ -49,8 +49,8 @@ enum Found {
 }
 
 impl Store {
-    /// Opens the folder that was given, or that of the environment, or the usual one; makes it if there is none. What killed processes
-    /// left in it goes.
+    /// Opens the given folder, or the one of the environment, or the usual one; makes it if absent.
+    /// Removes leftovers of killed processes in it.
     pub fn open(session: &Session, given: Option<&Path>) -> Result<Store, Failure> {
         let store = Store::at(session, given);
         let made = fs::create_dir_all(&store.folder);
@@ -66,7 +66,7 @@ impl Store {
 
     /// The same folder to look into, whether there is one or not.
     pub fn at(session: &Session, given: Option<&Path>) -> Store {
-        // What a URL names is copied to the usual folder.
+        // The contents of a URL are copied to the usual folder.
         let named = if Store::url(given).is_some() { None } else { Store::named(given) };
         let folder = named.unwrap_or_else(|| PathBuf::from(USUAL));
         // A program may be elsewhere when it asks later.
@@ -74,12 +74,12 @@ impl Store {
         Store { folder: lasting.unwrap_or(folder), said: AtomicBool::new(false) }
     }
 
-    /// The store that was given, or that of the environment, if it is not a directory: a URL, as s3://bucket/runs.
+    /// The given store, or the one of the environment, if it is a URL instead of a directory, as s3://bucket/runs.
     pub fn url(given: Option<&Path>) -> Option<String> {
         Store::named(given)?.to_str().filter(|text| text.contains("://")).map(str::to_string)
     }
 
-    /// The place that was given, or that of the environment.
+    /// The given place, or the one of the environment.
     fn named(given: Option<&Path>) -> Option<PathBuf> {
         let variable = || std::env::var_os(VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from);
         given.map(Path::to_path_buf).or_else(variable)
@@ -94,7 +94,7 @@ impl Store {
         self.folder.join(format!("{name}.json"))
     }
 
-    /// A kept run. A file that is not what was kept is set aside, and counts as none.
+    /// A kept run. A damaged file is set aside, and counts as missing.
     pub fn get(&self, session: &Session, name: &str, seed: u64) -> Result<Option<Record>, Failure> {
         let path = self.path(name);
         match find(session, &path, name, seed)? {
@@ -167,7 +167,7 @@ impl Store {
     }
 }
 
-/// What is wrong with the file of a run, if anything is.
+/// The fault of the file of a run, if any.
 pub fn fault(name: &str, bytes: &[u8]) -> Option<Fault> {
     too_large(bytes).map(Fault::Damaged).or_else(|| sealed::open(name, None, bytes).err())
 }
@@ -177,7 +177,7 @@ fn too_large(bytes: &[u8]) -> Option<String> {
     (bytes.len() as u64 > LARGEST).then(|| format!("larger than {} MB", LARGEST >> 20))
 }
 
-/// Looks for a run. A pipe or a device is not opened, and never waited for.
+/// Looks for a run. A pipe or a device is not opened, so nothing waits for it.
 fn find(session: &Session, path: &Path, name: &str, seed: u64) -> Result<Found, Failure> {
     let read = || -> io::Result<Result<Found, Failure>> {
         let there = fs::metadata(path)?;
@@ -207,7 +207,7 @@ fn find(session: &Session, path: &Path, name: &str, seed: u64) -> Result<Found, 
     })
 }
 
-/// As much as there was when it was opened.
+/// As much as it had when opened.
 fn content(file: File, length: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(length as usize);
     file.take(length).read_to_end(&mut bytes).map(|_| bytes)
@@ -238,7 +238,7 @@ enum Aside {
     Failed(io::Error),
 }
 
-/// Renames a damaged file to a free name beside it.
+/// Renames a damaged file to a free name in its folder.
 fn set_aside(path: &Path, damaged: &Metadata) -> Aside {
     for number in 1..=SET_ASIDE {
         let ending = if number == 1 { String::new() } else { number.to_string() };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Files and directories that have a random name until they are finished. Processes that cannot see each other, as those of two
-//! containers, may work in one directory.
+//! Files and directories that have a random name until they are finished. Processes that cannot see each other, for
+//! example in two containers, may work in one directory.
 //!
-//! A file is locked as long as it is written. One that is not locked was left by a process that was killed, and is swept:
+//! A file is locked as long as it is written. An unlocked one was left by a killed process, and is removed:
 //!
 //! ```text
 //! writer   create · lock · is it still there? write …      else begin again
@@ -19,10 +19,10 @@ use tempfile::{NamedTempFile, TempDir};
 
 use crate::ours::{self, Drawn};
 
-/// What files and directories may be open to; the process's mask is taken from it.
+/// Permissions of new files and directories, before the process's mask.
 const FILE: u32 = 0o666;
 const DIRECTORY: u32 = 0o777;
-/// How often a sweep may come between.
+/// The number of clean-ups that may intervene.
 const TRIES: usize = 100;
 
 /// A new file in a directory, locked. It is removed when it is dropped.
@@ -43,7 +43,7 @@ pub fn named(directory: &Path, names: &Drawn) -> io::Result<NamedTempFile> {
             return Ok(file);
         }
     }
-    Err(io::Error::other("somebody removes or locks every new file there"))
+    Err(io::Error::other("another process removes or locks every new file there"))
 }
 
 /// A new directory in another. It is removed when it is dropped.
@@ -62,14 +62,14 @@ pub fn sweep(directory: &Path) {
     }
 }
 
-/// A file whose lock nobody had.
+/// A file that no process had locked.
 fn locked(path: &Path) -> Option<File> {
     let is_file = fs::symlink_metadata(path).is_ok_and(|there| there.is_file());
     let file = is_file.then(|| open(path, OpenOptions::new().read(true).write(true)))?.ok()?;
     file.try_lock().is_ok().then_some(file)
 }
 
-/// Opens what is there without waiting for the other end of a pipe, and not through a symbolic link.
+/// Opens an existing file without waiting for the other end of a pipe, and without following a symbolic link.
 pub fn open(path: &Path, how: &mut OpenOptions) -> io::Result<File> {
     how.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32).open(path)
 }

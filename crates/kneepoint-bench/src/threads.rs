@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Work side by side, on as many threads as the machine gives: where a limit allows no more, those that there are do all of it, and
-//! if need be the calling thread alone.
+//! Parallel work on as many threads as the machine allows. Where a limit allows fewer, the existing threads do all of
+//! it, in the extreme the calling thread alone.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -9,7 +9,7 @@ use std::thread::{self, Builder};
 use crate::machine;
 use crate::session::Session;
 
-/// Does this on so many threads at most, the calling one among them.
+/// Does this on this many threads at most, the calling one among them.
 pub fn crew(session: &Session, most: usize, work: impl Fn() + Sync) {
     thread::scope(|scope| {
         for there in 1..most {

@@ -9,8 +9,8 @@
 //! | [`law`] | probabilities from queues, delays and prices, one file each |
 //! | [`cc`] | congestion controls, one file each |
 //!
-//! A controller hears signals and answers with a window and a pace; time and random numbers are arguments. It knows
-//! neither simulator nor kernel, so a QUIC stack can carry it. The crate is `no_std` and needs an allocator. A room
+//! A controller takes signals and answers with a window and a pace; time and random numbers are arguments. It depends
+//! on neither simulator nor kernel, so a QUIC stack can carry it. The crate is `no_std` and needs an allocator. A room
 //! imports only from rooms above it.
 //!
 //! A host builds a controller by name, reports events to it, and sends as much as it allows:

@@ -24,7 +24,8 @@ impl Rng {
     /// A stream whose first uniform number is `draw`, in [0, 1), to 53 bits: for the replay of a draw.
     pub fn drawing(draw: f64) -> Rng {
         let first = ((draw * (1u64 << 53) as f64) as u64) << 11;
-        // A number of the generator is the first word of its state, plus that of the first and the last turned left by 23.
+        // A number of the generator is the first word of its state, plus the sum of the first and the last rotated left
+        // by 23.
         let words: [u64; 4] = [1, 0, 0, first.wrapping_sub(1).rotate_right(23).wrapping_sub(1)];
         let mut state = [0; 32];
         for (bytes, word) in state.chunks_exact_mut(8).zip(words) {

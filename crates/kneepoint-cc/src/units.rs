@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The only unit system: instants, spans, bytes, rates, each an integer newtype.
 //!
-//! Text follows iproute2: `60ms`, `150mbit`, `64kb`. Every unit parses what it prints, and what reports print for people: `60 ms`,
+//! Text follows iproute2: `60ms`, `150mbit`, `64kb`. Every unit parses its own output, and the forms that reports
+//! print: `60 ms`,
 //! `150 Mbit/s`, `64 kB`.
 
 use alloc::string::String;
@@ -291,7 +292,7 @@ impl FromStr for Rate {
             .strip_suffix("bps")
             .and_then(|stem| scaled(&format!("{stem}bit"), "", &RATES, "").ok())
         {
-            // iproute2 reads `mbps` as megabytes and everybody else as megabits.
+            // iproute2 reads `mbps` as megabytes, other tools as megabits.
             Some(_) => Err(format!(
                 "`{text}` could mean bits or bytes: write `{}bit` for bits per second",
                 &per_second[..per_second.len() - 3]

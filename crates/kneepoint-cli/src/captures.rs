@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a run leaves of its packets: a pcapng file for each link, and a qlog file for each flow, that is asked for.
+//! The packets of a run as files: pcapng for each requested link, qlog for each requested flow.
 
 use std::path::PathBuf;
 

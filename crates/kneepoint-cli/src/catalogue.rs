@@ -45,7 +45,7 @@ pub enum Kind {
     Rules,
     /// Sets of parameters that belong to no algorithm.
     Options,
-    /// Numbers that a run is measured by.
+    /// Metrics of a run.
     Metrics,
     /// Columns of the sampled series.
     Columns,
@@ -82,7 +82,7 @@ impl Kind {
             Kind::Predictors => ["predictor", "predictors", "`knee predict --predictors`"],
             Kind::Models => ["fluid model", "models", "`knee fluid`"],
             Kind::Presets => {
-                ["preset", "presets", "in the place of what it stands for, before which it goes in a scheme"]
+                ["preset", "presets", "instead of the full name, before which it is written in a scheme"]
             }
             Kind::Topologies => ["topology", "topologies", "`kind` in [topology]"],
             Kind::Recoveries => ["recovery", "recoveries", "`recovery` in [tcp] or with --tcp"],
@@ -273,7 +273,7 @@ fn described(kind: Kind, entry: &Entry) -> Item {
     Item { citation: String::new(), ..registered(kind, entry) }
 }
 
-/// Adds a sentence with what a preset stands for.
+/// Adds a sentence that lists the settings of a preset.
 fn stands_for(item: Item, meaning: &str) -> Item {
     Item { header: format!("{}\n\nStands for {meaning}.", item.summary), ..item }
 }

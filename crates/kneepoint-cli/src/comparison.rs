@@ -12,7 +12,7 @@
 //! OUT/series/ROW-seedN.*    the state over time
 //! OUT/captures/*            packets, if wanted
 //! OUT/qlog/*                flows, if wanted
-//! OUT/figures/*             the report's charts, each in a file of its own
+//! OUT/figures/*             the report's charts, each in its own file
 //! OUT/.kneepoint            the mark that the directory is ours, with the names of these files
 //! ```
 
@@ -51,14 +51,14 @@ pub use options::ComparisonOptions;
 use options::Overlay;
 use outcome::{result, said_beside};
 
-/// What a report tells of its runs beside their numbers.
+/// Facts about runs that a report gives in addition to their numbers.
 struct About {
     title: String,
     rows: Reported,
     manifest: Manifest,
 }
 
-/// What the rows of a report differ in, and how that is drawn.
+/// The factors of the rows of a report, and their figure.
 struct Reported {
     factors: Factors,
     figure: FigureSpec,
@@ -111,7 +111,7 @@ impl ComparisonOptions {
         notes.extend(schemes.iter().filter_map(said_beside));
         let missing = schemes.iter().filter(|scheme| scheme.runs.is_empty());
         let missing = missing.map(|scheme| scheme.scheme.as_str()).collect::<Vec<_>>();
-        // Where each row has a scenario of its own, the report knows by itself.
+        // Where each row has its own scenario, the report finds it without help.
         if !missing.is_empty() && manifest.scenario.len() == 1 {
             notes.push(format!("without a run: {}", missing.join(", ")));
         }
@@ -133,15 +133,13 @@ impl ComparisonOptions {
             document,
             series: Series::default(),
             unfinished: (done < planned && !spent).then(|| {
-                format!(
-                    "stopped: {done} of {planned} runs finished and are kept; the same command goes on from there"
-                )
+                format!("stopped: {done} of {planned} runs finished and are kept; the same command continues")
             }),
         })
     }
 }
 
-/// What the runs of some cases cannot tell.
+/// The limits of the runs of some cases.
 fn cautions(cases: &[Compared]) -> Vec<Caution> {
     caution::of(&cases.iter().map(caution::Case::from).collect::<Vec<_>>())
 }
@@ -185,7 +183,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Rows that differ in these fields; `title` is the name of one that has nothing to differ from.
+    /// Rows that differ in these fields; `title` is the name of a case without others to differ from.
     pub fn new(title: &str, cases: Vec<(Settings, Valid)>) -> Rows {
         let (settings, valid): (Vec<Settings>, Vec<Valid>) = cases.into_iter().unzip();
         let factors = Factors::of(&settings);
@@ -198,7 +196,7 @@ impl Rows {
         self.named.first().map(|(_, valid)| valid)
     }
 
-    /// What metrics of their runs can be of.
+    /// The parts of their runs that metrics can describe.
     fn parts(&self) -> Parts {
         Parts::of_cases(self.named.iter().map(|(_, valid)| valid))
     }
@@ -222,7 +220,7 @@ pub struct ComparisonPlan {
     pub every_flow: bool,
     /// How the scenario wants its figure.
     pub figure: FigureSpec,
-    /// What the report says of its setting.
+    /// The report's description of its setting.
     pub notes: Vec<String>,
     /// The directory of its files.
     pub out: Out,
@@ -284,13 +282,13 @@ impl ComparisonPlan {
         Ok(())
     }
 
-    /// Makes the missing runs. Nothing is written but what is kept of them.
+    /// Makes the missing runs. Only the kept runs are written.
     pub fn answer(mut self, session: &Session, settings: &ComparisonOptions) -> Result<Answer, Failure> {
         self.open(settings)?;
         let figure = settings.figure.wish(&self.figure, &self.rows.factors.factors, &self.rows.parts())?;
         let sweep = settings.sweep();
         sweep.check(session, self.listens(settings))?;
-        // Where there is one, the verb has written them before it is asked.
+        // If so, the verb has written them before the call.
         if (settings.captures() || settings.objects) && matches!(self.out, Out::Free(_)) {
             let [pcap, qlog, objects] = ["pcap", "qlog", "objects"].map(|name| session.option(name, ""));
             let message = format!(
@@ -378,7 +376,7 @@ pub fn write_scenarios(
     })
 }
 
-/// Whether a path stays within the folder that it begins at.
+/// Whether a path stays within its starting folder.
 fn is_within(name: &str) -> bool {
     Path::new(name).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
 }

@@ -11,7 +11,7 @@ use kneepoint::tcp::{self, Host};
 use crate::catalogue::{self, Item, Kind};
 use crate::library;
 
-/// Of one argument, from the text before the cursor.
+/// Suggestions for one argument, from the text before the cursor.
 fn completer(suggest: fn(&str) -> Vec<CompletionCandidate>) -> ArgValueCompleter {
     ArgValueCompleter::new(move |current: &OsStr| current.to_str().map(suggest).unwrap_or_default())
 }

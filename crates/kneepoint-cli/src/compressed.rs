@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Files that may be compressed with gzip, zstd or xz, told by their first bytes.
+//! Files that may be compressed with gzip, zstd or xz, recognised by their first bytes.
 //!
-//! Every checksum is verified, and a file is read to its end, all of its members. What fails is an error, with one exception: of a file
-//! that ends too early, what is before the end is used, and a warning says so. Damage that looks like an early end has the same warning.
+//! Every checksum is verified, and a file is read to its end, all of its members. Every failure is an error, with one
+//! exception: a truncated file is used up to its end, with a warning. Damage that looks like an early end has the same
+//! warning.
 //! Zeros behind the last member of gzip, by which tapes and `dd` fill a block, are nothing, as for gzip(1); between and behind streams of
 //! xz four are, or a multiple of four.
 
@@ -23,7 +24,7 @@ struct Format {
     name: &'static str,
     ending: &'static str,
     magic: &'static [u8],
-    /// Unpacks the next member: a part that could be a file of its own.
+    /// Unpacks the next member: a part that could be its own file.
     member: fn(&mut Packed) -> Result<Checked, Stopped>,
     /// A command that unpacks a file with more memory than is given here.
     command: &'static str,
@@ -68,7 +69,7 @@ enum Checked {
 
 /// Why a member was not unpacked to its end.
 enum Stopped {
-    /// To unpack it takes more memory than is given, in bytes.
+    /// Unpacking it takes more memory than the limit, in bytes.
     Memory { needed: u64, given: u64 },
     /// Its bytes are wrong, or end.
     Broken(io::Error),
@@ -91,11 +92,11 @@ impl From<FrameDecoderError> for Stopped {
     }
 }
 
-/// What is left of a file, and what came out of it.
+/// The rest of a file, and the bytes decoded from it.
 struct Packed<'f> {
     rest: &'f [u8],
     whole: Vec<u8>,
-    /// More than this is not wanted.
+    /// A longer text is not needed.
     most: u64,
 }
 
@@ -106,23 +107,23 @@ impl Packed<'_> {
     }
 }
 
-/// The bytes of a file, and what there is to say of it.
+/// The bytes of a file, and remarks on it.
 #[derive(Debug, Default)]
 pub struct Unpacked {
-    /// Those that it was compressed from, if it was.
+    /// The decompressed bytes, if it was compressed.
     pub bytes: Vec<u8>,
-    /// What is wrong with them, although they can be used.
+    /// Their faults, although they can be used.
     pub warning: Option<String>,
-    /// What nobody can tell of them.
+    /// Facts that cannot be known of them.
     pub remark: Option<String>,
 }
 
-/// The name of a file without what its compression added to it.
+/// The name of a file without the ending of its compression.
 pub fn plain(name: &str) -> &str {
     FORMATS.iter().find_map(|format| name.strip_suffix(format.ending)).unwrap_or(name)
 }
 
-/// Whether `is` recognises the first bytes of a file, or of what it was compressed from.
+/// Whether `is` recognises the first bytes of a file, decompressed if need be.
 pub fn begins(path: &Path, is: impl Fn(&[u8]) -> bool) -> Result<bool, Failure> {
     let packed = |head: &[u8]| FORMATS.iter().any(|format| head.starts_with(format.magic));
     files::begins(path, |head| packed(head) || is(head))
@@ -273,7 +274,7 @@ fn zstd(packed: &mut Packed) -> Result<Checked, Stopped> {
         if !decoder.is_finished() {
             let read = decoder.decode_blocks(&mut packed.rest, BlockDecodingStrategy::UptoBytes(1 << 20));
             if let Err(error) = read {
-                // What later blocks could have referred to is still in the decoder.
+                // The window for later blocks is still in the decoder.
                 let _ = decoder.decode_blocks(EMPTY_BLOCK, BlockDecodingStrategy::All);
                 decoder.collect_to_writer(&mut packed.whole)?;
                 return Err(error.into());
@@ -296,10 +297,10 @@ fn zstd(packed: &mut Packed) -> Result<Checked, Stopped> {
 }
 
 fn no_member() -> io::Error {
-    io::Error::other("what follows the last member begins no other")
+    io::Error::other("the bytes after the last member do not begin another")
 }
 
-/// The innermost cause in words: what is around it names the decoder's types.
+/// The innermost cause in words: outer errors name the decoder's types.
 fn reason(error: &io::Error) -> String {
     if is_end(error) {
         return "unexpected end".into();
@@ -315,7 +316,7 @@ fn is_end(error: &io::Error) -> bool {
     ends(error) || causes(error).any(|cause| cause.downcast_ref::<io::Error>().is_some_and(ends))
 }
 
-/// The error within an error, and what caused each.
+/// The error within an error, and the cause of each.
 fn causes(error: &io::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
     let inner = error.get_ref().map(|inner| inner as &(dyn Error + 'static));
     std::iter::successors(inner, |&cause| cause.source())

@@ -17,7 +17,7 @@ use crate::interrupt;
 /// The standard streams of the process, and its signals.
 #[derive(Default)]
 pub struct Console {
-    /// What is said of a request to stop; set while somebody listens.
+    /// Reports a request to stop; set while there is a listener.
     message: OnceLock<&'static str>,
     said: AtomicBool,
 }

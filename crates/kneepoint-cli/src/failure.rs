@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Failures on a terminal: their messages in its width and colours, and those of refused arguments.
+//! Failures on a terminal: their messages, and messages about refused arguments, in its width and colours.
 
 use std::io::Write;
 use std::process::ExitCode;

@@ -16,13 +16,13 @@ pub struct FigureOptions {
     /// The factor along which the figure is drawn, as in rtt [default: the one with most numbers]
     #[arg(long, value_name = "FACTOR")]
     x: Option<String>,
-    /// The factor each of whose levels has a line of its own, or none [default: the scheme or the congestion control]
+    /// The factor each of whose levels has its own line, or none [default: the scheme or the congestion control]
     #[arg(long, value_name = "FACTOR")]
     by: Option<String>,
     /// The factor of the rows of a heat map, in place of the lines of --by
     #[arg(long, value_name = "FACTOR", conflicts_with = "by")]
     y: Option<String>,
-    /// One factor, or two, each of whose levels has a panel of its own, or none (repeatable, or with commas) [default: the others]
+    /// One factor, or two, each of whose levels has its own panel, or none (repeatable, or with commas) [default: the others]
     #[arg(long, value_name = "FACTOR")]
     facet: Vec<String>,
     /// Metrics that are drawn, or expressions of them as in claims (repeatable, or with commas) [default: the most telling]
@@ -48,7 +48,7 @@ impl FigureOptions {
         checked.map_err(|Misfit { message, help }| Failure::usage(format!("the figure: {message}"), help))
     }
 
-    /// Changes the figure of an experiment, if they say anything of it.
+    /// Changes the figure of an experiment, if they concern it.
     pub fn redraw(&self, experiment: &mut Experiment) -> Result<(), Failure> {
         let said = self.said()?;
         if said == FigureSpec::default() {
@@ -70,7 +70,7 @@ impl FigureOptions {
         }
     }
 
-    /// What they say of a figure.
+    /// Their effect on a figure.
     fn said(&self) -> Result<FigureSpec, Failure> {
         let words = |word: &Option<String>| Words(word.clone().unwrap_or_default());
         let series = |by: &String| Or::is(Words(if by == NONE { String::new() } else { by.clone() }));

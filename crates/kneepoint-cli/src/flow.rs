@@ -21,7 +21,7 @@ pub fn tagged(valid: &Valid, option: &str, asked: Option<&str>) -> Result<(FlowI
             Some(group) => Ok((FlowId(0), format!("{}/0", group.name))),
             None => Err(Failure::usage(
                 "the scenario has no long transfers to watch",
-                "add a group of [[flows]]; short web transfers tell predictors too little",
+                "add a group of [[flows]]; short web transfers give predictors too few samples",
             )),
         };
     };

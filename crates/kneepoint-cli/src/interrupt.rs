@@ -2,7 +2,8 @@
 //! Signals of the process: Ctrl-C, termination and hanging up. The first stops in an orderly way, the second at once. A signal
 //! that was ignored when the process started, as under `nohup`, stays ignored.
 //!
-//! What a process does about a signal is a property of the process: this file alone changes it, for the program `knee` alone. A handler
+//! The handling of signals belongs to the whole process: only this file changes it, and only for the program `knee`. A
+//! handler
 //! sets a flag of the session, which needs neither a thread nor rights.
 
 use std::ffi::c_int;
@@ -14,7 +15,7 @@ use signal_hook::flag;
 
 use crate::failure::Failure;
 
-/// The exit status of what was interrupted.
+/// The exit status after an interruption.
 const STATUS: c_int = 130;
 
 /// Sets the flag when the process is asked to stop, and ends the process when it is asked again.

@@ -15,19 +15,19 @@
 //! | [`catalogue`] | every named item |
 //! | [`parquet`] | tables to Parquet |
 //! | [`pictures`] | charts to SVG, PNG and PDF |
-//! | [`outputs`] | where a verb writes |
+//! | [`outputs`] | the output directory of a verb |
 //! | [`results`] | results read back from their directory |
 //! | [`means`] | options of the verbs that make runs |
 //! | [`library`] | the published experiments |
-//! | [`completion`] | what shells suggest |
+//! | [`completion`] | suggestions of shells |
 //! | [`values`] | values of arguments: names of a list, numbers |
-//! | [`path`] | options of a path: rates, delays, losses, and what else a link does |
+//! | [`path`] | options of a path: rates, delays, losses, and other effects of a link |
 //! | [`controller`] | a controller that an option names |
 //! | [`flow`] | a flow of a scenario that an option names |
 //! | [`captures`] | packets of a link as pcapng, flows as qlog |
 //! | [`figure`] | options of the figure over what varies |
 //! | [`comparison`] | the files of a comparison: cases × seeds reported in a directory |
-//! | [`workload`] | the short transfers beside long ones |
+//! | [`workload`] | the short transfers next to long ones |
 //! | [`verbs`] | the command line: one file per verb |
 //! | [`arguments`] | arguments that were refused, or are needed before they are parsed |
 

@@ -19,7 +19,7 @@ const CARRIED: &[(&str, &str)] = &include!(concat!(env!("OUT_DIR"), "/experiment
 /// An experiment with its source text.
 #[derive(Clone)]
 pub struct Volume {
-    /// File the text was read from.
+    /// The source file of the text.
     pub origin: String,
     /// The text.
     pub text: String,
@@ -27,7 +27,7 @@ pub struct Volume {
     pub paper: String,
     /// The experiment.
     pub experiment: Experiment,
-    /// The text of the file with what it shares with the publication's other experiments.
+    /// The text of the file with the common part of the publication's experiments.
     pub shared: Option<String>,
 }
 
@@ -36,13 +36,13 @@ struct Carried {
     /// Its path below `experiments/`, and its text.
     path: &'static str,
     text: &'static str,
-    /// The name by which commands know it.
+    /// Its name in commands.
     paper: &'static str,
     id: &'static str,
 }
 
 impl Carried {
-    /// None for what the experiments of a folder share.
+    /// None for the common part of a folder's experiments.
     fn of(&(path, text): &(&'static str, &'static str)) -> Option<Carried> {
         let (paper, file) = path.rsplit_once('/')?;
         let id = text.lines().find_map(|line| line.strip_prefix("id = \"")?.strip_suffix('"'))?;
@@ -61,7 +61,7 @@ impl Carried {
     }
 }
 
-/// The name of the file with what the experiments of a folder share.
+/// The name of the file with the common part of a folder's experiments.
 const PUBLICATION: &str = "publication.toml";
 
 /// The publications with experiments in the program.

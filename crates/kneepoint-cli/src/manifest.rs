@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Provenance of results: what was run, by which program, on which machine.
+//! Provenance of results: the question, the program and the machine.
 
 use std::collections::BTreeMap;
 

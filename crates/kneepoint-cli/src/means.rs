@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Options of the verbs that make runs: how many side by side, where they are kept, and who makes them.
+//! Options of the verbs that make runs: the number in parallel, the store, and the machines that make them.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -15,7 +15,7 @@ pub const USUAL_BUDGET: Duration = Duration::from_mins(5);
 /// Options of every verb that makes runs.
 #[derive(Args, Clone)]
 pub struct MeansOptions {
-    /// Runs side by side [default: one per core]
+    /// Parallel runs [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024), overrides_with = "jobs")]
     jobs: Option<u16>,
     /// Repeat runs that are kept
@@ -24,15 +24,17 @@ pub struct MeansOptions {
     /// Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs]
     ///
     /// Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is
-    /// kept is read back instead of being simulated: by the same command after an interruption, and by any other. A file
-    /// that is not what was kept is set aside as NAME.json.bad and named, and its run is made again.
+    /// kept is read back instead of being simulated: by the same command after an interruption, and by any other. A
+    /// damaged file is set aside as NAME.json.bad and named, and its run is made again.
     #[arg(long, value_name = "DIR", overrides_with = "store")]
     store: Option<PathBuf>,
-    /// Memory that the runs may take together, as in 4gb [default: three quarters of what is available]
+    /// Memory that the runs may take together, as in 4gb [default: three quarters of the available memory]
     ///
-    /// It is estimated beforehand: fewer runs are made side by side if not all fit, and a run that does not fit alone is refused. One
-    /// that grows beyond what it may take is stopped. Available is what the machine has, what the control group leaves, or half of what
-    /// `ulimit -v` leaves, whichever is least. On a cluster this is the memory of each worker, which makes one run at a time.
+    /// It is estimated beforehand: fewer runs are made in parallel if not all fit, and a run that does not fit alone
+    /// is refused. A run that grows beyond its limit is stopped. Available is the least of the machine's free memory,
+    /// the control
+    /// group's, and half of the room below `ulimit -v`. On a cluster this is the memory of each worker, which makes one
+    /// run at a time.
     #[arg(long, value_name = "SIZE", overrides_with = "memory")]
     memory: Option<Bytes>,
 }
@@ -49,12 +51,13 @@ pub struct SweepOptions {
     shard: Option<Shard>,
     /// Make the runs on a Ray cluster: `ray` is this machine or $RAY_ADDRESS, `ray://HOST[:PORT]` one that is running, by default at port 10001
     ///
-    /// The store may then be a URL that fsspec knows, as in `--store s3://bucket/runs`; out/runs has copies.
-    /// The Python package has the runs made: `pip install 'ray[client]' fsspec`. It is looked for beside this program, then with
-    /// python3; $KNEE_PYTHON names another interpreter. Scenarios, and the files that they name, are on the same paths everywhere.
+    /// The store may then be a URL that fsspec supports, as in `--store s3://bucket/runs`; out/runs has copies.
+    /// The Python package has the runs made: `pip install 'ray[client]' fsspec`. It is searched next to this program,
+    /// then with python3; $KNEE_PYTHON names another interpreter. Scenarios, and the files that they name, are on the
+    /// same paths everywhere.
     #[arg(long, value_name = "CLUSTER")]
     on: Option<Cluster>,
-    /// Begin no run after so much time; the report is about those that ended [default: none, or 5min with --precision]
+    /// Begin no run after this much time; the report is about those that ended [default: none, or 5min with --precision]
     #[arg(long, value_name = "TIME")]
     budget: Option<Span>,
     /// Say how many runs there would be, who would make them, how many are kept, how long the others would take, and how much memory; run and write nothing

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The files that a scenario and the options of its verb name: where they are looked for, and their texts for copies beside a report.
+//! The files that a scenario and the options of its verb name: where they are searched for, and their texts for copies
+//! next to a report.
 //!
 //! A scenario names files relative to its own folder, the command line relative to the working directory.
 
@@ -36,8 +37,8 @@ impl NamedFiles {
         self.keep(name, files::beside(Path::new(""), name)?)
     }
 
-    /// The text of a file that the command line names for a field of a scenario: where the working directory has no such file,
-    /// that of the scenario's folder.
+    /// The text of a file that the command line names for a field of a scenario: where the working directory has no
+    /// such file, the file of the scenario's folder.
     pub fn set(&self, scenario: &Path, name: &str) -> Result<String, String> {
         if Path::new(name).exists() {
             self.given(name)

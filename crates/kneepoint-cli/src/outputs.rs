@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Where a verb writes, and what its files are called.
+//! The output directory of a verb, and the names of its files.
 
 mod folder;
 mod mark;
@@ -47,7 +47,7 @@ impl Out {
             let ending = OsString::from(format!("-{place}"));
             base.with_file_name([name, &ending].into_iter().collect::<OsString>())
         };
-        // To make it is to take it: another study that looks at the same time gets the next.
+        // Making it claims it: another study that checks at the same time gets the next.
         for path in [base.clone()].into_iter().chain((2..).map(numbered)) {
             if let Some(folder) = Folder::free(session, &path)? {
                 if path != base {

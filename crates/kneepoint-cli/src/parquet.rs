@@ -33,7 +33,7 @@ pub fn save(path: &Path, write: impl FnOnce(&mut Pending) -> Result<()>) -> Resu
     pending.commit()
 }
 
-/// The failure of the disk, where it is that which the writer passes on.
+/// The failure of the disk, if that is the error that the writer returns.
 fn failure(path: &Path, error: &ParquetError) -> Failure {
     let cause = match error {
         ParquetError::External(cause) => cause.downcast_ref::<io::Error>(),
@@ -81,12 +81,12 @@ pub fn save_tables(
     Ok(())
 }
 
-/// What a file says of itself.
+/// A file's own description.
 #[derive(Clone, Copy)]
 pub struct Origin<'a> {
     /// Defines its columns.
     pub output: &'a Output,
-    /// The runs that it is of.
+    /// The runs that it describes.
     pub manifest: &'a Manifest,
 }
 
@@ -174,7 +174,7 @@ pub fn write_columns(
     Ok(())
 }
 
-/// The values that are there, and for each place whether there is one.
+/// The existing values, and for each place whether it has one.
 fn levels<T: Clone>(values: &[Option<T>]) -> (Vec<T>, Vec<i16>) {
     (values.iter().flatten().cloned().collect(), values.iter().map(|value| value.is_some().into()).collect())
 }
@@ -245,7 +245,7 @@ mod tests {
         assert!(rows[1].get_double(1).is_err(), "a null");
     }
 
-    /// A disk with room for so many bytes, then an error.
+    /// A disk with room for this many bytes, then an error.
     struct Disk(usize, io::ErrorKind);
 
     impl Write for Disk {

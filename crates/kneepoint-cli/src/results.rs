@@ -35,7 +35,7 @@ pub fn read(session: &Session, place: &Path, series: bool) -> Result<Comparison,
     Ok(comparison)
 }
 
-/// What a verb left in a file of its own, as it is read; none in a directory without that file.
+/// The contents of a verb's own file; none in a directory without that file.
 pub fn of_verb<T>(
     place: &Path,
     file: &str,
@@ -49,7 +49,8 @@ pub fn of_verb<T>(
     read(&String::from_utf8_lossy(&bytes)).map(Some).map_err(|why| unreadable(&path, &why))
 }
 
-/// How the scenario of these results wants its figure drawn; by default where it says nothing, or is not read any more.
+/// How the scenario of these results wants its figure drawn; the default where it says nothing, or can no longer be
+/// read.
 pub fn figure(session: &Session, place: &Path, comparison: &Comparison) -> Result<FigureSpec, Failure> {
     let [(name, text)] = &comparison.manifest.scenario[..] else { return Ok(FigureSpec::default()) };
     let scenario = directory(place)?.join("scenarios").join(slug(name));
@@ -67,7 +68,7 @@ pub fn directory(place: &Path) -> Result<PathBuf, Failure> {
         return Ok(parent.unwrap_or(Path::new(".")).to_path_buf());
     }
     let message = match place.exists() {
-        true => format!("`{}` is no directory", place.display()),
+        true => format!("`{}` is not a directory", place.display()),
         false => format!("there is no directory `{}`", place.display()),
     };
     Err(Failure::run(
@@ -106,7 +107,7 @@ fn unreadable(path: &Path, why: &Unreadable) -> Failure {
     Failure::run(format!("cannot use `{}`: {why}", path.display()), remedy)
 }
 
-/// Gives each case the series of its first run, as far as its file is there and whole.
+/// Gives each case the series of its first run, if its file exists and is whole.
 fn read_series(session: &Session, directory: &Path, comparison: &mut Comparison) {
     let folder = directory.join("series");
     let names: Vec<String> = comparison.schemes.iter().map(|scheme| scheme.scheme.clone()).collect();
@@ -126,8 +127,8 @@ fn series(folder: &Path, stem: &str) -> Result<Option<Table>, String> {
     let [text, columns] = ["csv", "parquet"].map(|ending| folder.join(format!("{stem}.{ending}")));
     let damaged = |path: &Path, why: String| format!("`{}` cannot be read: {why}", path.display());
     if text.is_file() {
-        let bytes =
-            files::read_bytes(&text, LARGEST).map_err(|_| damaged(&text, "it is no file of text".into()))?;
+        let bytes = files::read_bytes(&text, LARGEST)
+            .map_err(|_| damaged(&text, "it is not a file of text".into()))?;
         let table = csv::read(&String::from_utf8_lossy(&bytes)).and_then(over_time);
         return table.map(Some).map_err(|why| damaged(&text, why));
     }

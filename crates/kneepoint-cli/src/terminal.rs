@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Text for as many columns as the terminal has. What goes into a pipe or a file is left as it is: a line for each item.
+//! Text for as many columns as the terminal has. Output to a pipe or a file is not changed: a line for each item.
 
 mod equation;
 
@@ -9,7 +9,7 @@ use kneepoint::report::document::Document;
 use kneepoint::report::format::text;
 use kneepoint::visible::{acts, visible};
 
-/// Columns that a text gets at least beside its name.
+/// The fewest columns for a text next to its name.
 const LEAST: usize = 24;
 /// Columns before a text that has to stand below its name.
 const INDENT: usize = 6;
@@ -26,7 +26,7 @@ fn wished() -> Option<usize> {
     read(&std::env::var("COLUMNS").ok()?)
 }
 
-/// A width as `COLUMNS` has it; none where it is none.
+/// A width from `COLUMNS`; none if it is not a width.
 fn read(columns: &str) -> Option<usize> {
     columns.trim().parse().ok().filter(|columns| *columns > 0)
 }
@@ -39,7 +39,8 @@ pub fn shown(document: &Document) -> String {
     }
 }
 
-/// A message for standard error, every character of it visible, in lines of whole words beside the `error:` or `help:` before it.
+/// A message for standard error, every character of it visible, in lines of whole words to the right of `error:` or
+/// `help:`.
 pub fn message(words: &str) -> String {
     // `  = help: ` behind a number of three digits.
     const BEFORE: usize = 13;
@@ -78,7 +79,7 @@ fn error_columns() -> Option<usize> {
 /// A text behind its name, with further lines below its own first word.
 pub fn hanging(name: &str, words: &str, columns: Option<usize>) -> String {
     match columns {
-        // No room beside the name: below it.
+        // No room next to the name: below it.
         Some(columns) if !words.is_empty() && columns < name.chars().count() + LEAST => {
             format!(
                 "{}\n{}",
@@ -91,7 +92,8 @@ pub fn hanging(name: &str, words: &str, columns: Option<usize>) -> String {
     }
 }
 
-/// The documentation of an item in lines as long as the terminal's: prose and lists are filled, equations are broken where they are wider.
+/// The documentation of an item in lines of the terminal's width: prose and lists are filled, equations are broken
+/// where they are wider.
 pub fn documentation(text: &str, columns: Option<usize>) -> String {
     // Code fences are for rustdoc.
     const FENCE: &str = "```";

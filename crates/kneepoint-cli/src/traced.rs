@@ -20,7 +20,8 @@ pub fn read(session: &Session, file: &Path) -> Result<Recognised, Failure> {
     })
 }
 
-/// Reads a trace file that a link will play, and says what of it is not played: its delays are where other options have some.
+/// Reads a trace file that a link will play, and reports its ignored columns: its delays, where other options set
+/// delays.
 pub fn played(session: &Session, file: &Path, with_delays: bool) -> Result<Recognised, Failure> {
     let known = read(session, file)?;
     let has_delays = |name: &str| name.starts_with("delay") || name.starts_with("latency");

@@ -36,7 +36,7 @@ pub struct Sampling {
 }
 
 impl Sampling {
-    /// How often, `usual` where that is left open; none is never.
+    /// The interval, `usual` by default; none means never.
     pub fn interval_or(self, usual: Span) -> Option<Span> {
         Some(self.interval.unwrap_or(usual)).filter(|interval| *interval > Span::ZERO)
     }

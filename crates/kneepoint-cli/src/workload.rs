@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The short transfers that `knee compare` puts beside long ones.
+//! The short transfers that `knee compare` adds to long ones.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,10 +16,10 @@ use crate::values::OneOf;
 /// Options of the traffic.
 #[derive(Args)]
 pub struct Workload {
-    /// The traffic, and the default of what is compared on which bottleneck
+    /// The traffic, and with it the default schemes and bottleneck
     #[arg(long, value_enum, default_value_t = Kind::Bulk, ignore_case = true)]
     workload: Kind,
-    /// Web sessions beside the long transfers [with --workload web: 100]
+    /// Web sessions next to the long transfers [with --workload web: 100]
     #[arg(
         long,
         default_value_t = 0,
@@ -31,7 +31,7 @@ pub struct Workload {
     /// Sizes of web objects to draw from: a CSV file with a column size_bytes, size_kb or size_mb
     #[arg(long, value_name = "FILE", conflicts_with = "page")]
     sizes: Option<PathBuf>,
-    /// Pages that web sessions load: a HAR file as a browser exports it, or a CSV file like that of --sizes
+    /// Pages that web sessions load: a HAR file as a browser exports it, or a CSV file as for --sizes
     #[arg(long, value_name = "FILE")]
     page: Option<PathBuf>,
     /// How the objects of a page use connections
@@ -39,12 +39,12 @@ pub struct Workload {
     protocol: String,
 }
 
-/// What the traffic is for.
+/// The purpose of the traffic.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Kind {
     /// Long transfers; --web adds sessions with a page every 15 s
     Bulk,
-    /// Objects of a web site beside long transfers: which queue gives them the best times, at what cost?
+    /// Objects of a web site next to long transfers: which queue gives them the best times, and at what cost?
     Web,
 }
 
@@ -127,7 +127,7 @@ impl Workload {
         chosen.section = "browser";
         chosen.fields = match (&self.page, &self.sizes) {
             (Some(_), _) => vec![("protocol", text(&self.protocol))],
-            // Objects one after another, each with a connection of its own, half a second apart.
+            // Objects one after another, each with its own connection, half a second apart.
             (None, sizes) => {
                 let apart =
                     [("protocol", text("http/1.0")), ("gap", text("500ms")), ("gap_law", text("constant"))];
@@ -153,14 +153,14 @@ impl Workload {
     }
 }
 
-/// The name of a file beside the scenario that names it.
+/// The name of a file next to the scenario that names it.
 fn name(file: &Path) -> String {
     file.file_name().map_or_else(|| file.display().to_string(), |name| name.to_string_lossy().into_owned())
 }
 
 /// Bytes of a file's name in a title, which is not the place where it is read.
 const LONGEST: usize = 27;
-/// Of them those of its end, where names of one kind differ.
+/// Of them the last ones, where names of one kind differ.
 const END: usize = 11;
 
 /// The name of a file, with an ellipsis in its middle where it is long.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Kernel programs and emulations, loaded, killed and cleaned up many times, as root; else skipped.
 //!
-//! A binary of its own, for it counts what is left on the machine: no other test may emulate or load meanwhile.
+//! A separate binary, because it counts leftovers on the machine: no other test may emulate or load meanwhile.
 //!
 //! Short by default. `make stress-kernel` sets KNEE_CYCLES and KNEE_FLOWS, and KNEE_TABLE, a file for the numbers.
 #![cfg(all(target_os = "linux", feature = "bpf"))]
@@ -29,7 +29,7 @@ use kneepoint_linux::namespace::Namespace;
 
 /// How long processes of a killed emulation may take to end.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How often progress is told.
+/// The interval of progress reports.
 const TELL: Duration = Duration::from_secs(10);
 
 /// The kernel is one, so tests that change it take turns.
@@ -38,7 +38,7 @@ fn turn() -> MutexGuard<'static, ()> {
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Says it whether or not the test passes: what is printed by the macros is not shown of a test that does.
+/// Prints it whether or not the test passes: output of the macros is hidden for a passing test.
 fn say(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }
@@ -58,7 +58,7 @@ fn given<T: FromStr>(name: &str, otherwise: T) -> T {
     env::var(name).map_or(otherwise, |text| text.parse().ok().expect("a number"))
 }
 
-/// A line of the table in docs/kernel.md, where it is asked for.
+/// A line of the table in docs/kernel.md, if requested.
 fn record(tried: &str, times: usize, began: Instant, seen: &str) {
     let Ok(file) = env::var("KNEE_TABLE") else { return };
     let day = Command::new("date").args(["+%F"]).output().expect("a date").stdout;
@@ -76,7 +76,7 @@ fn knee() -> Command {
     command
 }
 
-/// Runs it to its end; what it complained of, if it did.
+/// Runs it to its end; returns its error, if any.
 fn run(words: &[&str]) -> Result<(), String> {
     let output = knee().args(words).stderr(Stdio::piped()).output().expect("knee starts");
     if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
@@ -103,7 +103,8 @@ fn processes(word: &str) -> usize {
     lines.filter(|line| line.split(|byte| *byte == 0).any(|one| one == word.as_bytes())).count()
 }
 
-/// Kills a process that has run for some part of `most`: every moment comes up, for a golden section never repeats.
+/// Kills a process that has run for some part of `most`: every moment occurs, because multiples of the golden section
+/// never repeat.
 fn kill(child: Child, cycle: usize, most: Duration) {
     thread::sleep(most.mul_f64((cycle as f64 * 0.618_034).fract()));
     kill_now(child);
@@ -115,7 +116,7 @@ fn kill_now(mut child: Child) {
     child.wait().expect("it ends");
 }
 
-/// A controller of this name was loaded by somebody else.
+/// A controller of this name was loaded by another program.
 fn taken(name: &str) -> bool {
     registered(name) || pinned(name)
 }
@@ -123,7 +124,7 @@ fn taken(name: &str) -> bool {
 /// Loads a controller and unloads it.
 fn load(name: &str, _: usize) {
     match run(&["kernel", "load", name]) {
-        // By somebody else, just now.
+        // By another program, just now.
         Err(said) if said.contains("is loaded already") => return,
         other => other.expect("it loads"),
     }
@@ -154,7 +155,7 @@ fn kill_emulation(_: &str, cycle: usize) {
     // Nothing that it starts belongs to this process's group.
     let emulation = command.process_group(0).spawn().expect("knee starts");
     thread::sleep(Duration::from_millis(250).mul_f64((cycle as f64 * 0.618_034).fract()));
-    // The emulator's own arguments have the word, and those of the program and of the two processes that wait for it.
+    // The word is in the arguments of the emulator, of the program and of the two processes that wait for it.
     BUSY.fetch_add(usize::from(devices() != ["lo"] && processes(&word) == 4), Ordering::Relaxed);
     kill_now(emulation);
     let killed = Instant::now();
@@ -176,7 +177,7 @@ fn kill_attacher(_: &str, cycle: usize) {
     let before = tc(&["qdisc", "show", "dev", "lo"]);
     let attach = ["kernel", "aqm", "pisa", "--dev", "lo"];
     kill(knee().args(attach).spawn().expect("knee starts"), cycle, Duration::from_millis(60));
-    run(&[&attach[..], &["--replace"]].concat()).expect("it takes the place of what is left");
+    run(&[&attach[..], &["--replace"]].concat()).expect("it replaces the rest");
     run(&["kernel", "aqm", "remove", "--dev", "lo"]).expect("it is removed");
     assert_eq!(tc(&["qdisc", "show", "dev", "lo"]), before);
     tc(&["qdisc", "del", "dev", "lo", "root"]);
@@ -188,7 +189,7 @@ fn kill_attacher(_: &str, cycle: usize) {
     assert!(left.is_empty(), "pins are left: {left:?}");
 }
 
-/// What is tried, and in one of how many cycles.
+/// The action, and the number of cycles per try.
 type Trial = (&'static str, usize, fn(&str, usize));
 const PROGRAMS: [Trial; 3] = [
     ("loaded and unloaded", 1, load),
@@ -210,7 +211,7 @@ fn an_emulation_killed_at_any_moment_leaves_nothing() {
     assert!(busy > 0, "none was killed at work");
 }
 
-/// In a namespace of its own, whose devices nobody else changes.
+/// In its own namespace, whose devices no other process changes.
 fn inside(work: impl FnOnce() + Send + 'static) {
     let done = Namespace::new().unwrap().run(move || {
         work();
@@ -219,7 +220,7 @@ fn inside(work: impl FnOnce() + Send + 'static) {
     done.unwrap();
 }
 
-/// Runs it as a user without rights; what it printed, and what it complained of.
+/// Runs it as a user without rights; returns its output and its errors.
 fn as_user(words: &[&str]) -> [String; 2] {
     let mut command = Command::new("setpriv");
     command.args(["--reuid", "65534", "--regid", "65534", "--clear-groups", env!("CARGO_BIN_EXE_knee")]);
@@ -285,7 +286,7 @@ fn nobody_but_root_holds_the_lock_or_the_folder_of_pins() {
     };
     run(&["kernel", "unload", "--all"]).expect("nothing is loaded");
     assert!(!user(&["flock", "/run/knee/lock", "true"]), "a user opens the lock");
-    // Everybody may make a name there, and a link to what root's `knee` would empty.
+    // Every user may make a name there, even a link to a folder that root's `knee` would empty.
     let victim = std::env::temp_dir().join(format!("knee-victim-{}", std::process::id()));
     fs::create_dir_all(victim.join("pert")).expect("a folder");
     fs::write(victim.join("pert/file"), "kept").expect("a file");
@@ -309,7 +310,7 @@ fn whatever_is_killed_leaves_nothing() {
     inside(move || cycle(cycles, &PROGRAMS, taken));
 }
 
-/// Tries all this so often, each time with another controller; `passes` tells which controllers are passed over.
+/// Tries all this so often, each time with another controller; `passes` says which controllers to skip.
 fn cycle(cycles: usize, trials: &[Trial], passes: fn(&str) -> bool) {
     let (began, mut told) = (Instant::now(), Instant::now());
     let mut times = vec![0; trials.len()];
@@ -332,9 +333,9 @@ fn cycle(cycles: usize, trials: &[Trial], passes: fn(&str) -> bool) {
             say(&format!("cycle {} of {cycles}, {} s to go", cycle + 1, left.as_secs()));
         }
     }
-    assert!(passed_over < cycles, "somebody else has loaded every controller");
+    assert!(passed_over < cycles, "another program has loaded every controller");
     if passed_over > 0 {
-        say(&format!("{passed_over} cycles passed over: somebody else had loaded the controller"));
+        say(&format!("{passed_over} cycles skipped: another program had loaded the controller"));
     }
     for ((what, ..), done) in trials.iter().zip(times) {
         say(&format!("{done} {what}: nothing was left"));
@@ -342,7 +343,7 @@ fn cycle(cycles: usize, trials: &[Trial], passes: fn(&str) -> bool) {
     }
 }
 
-/// What was acknowledged, by flow, and the flows whose senders reported their state.
+/// Acknowledged data by flow, and the flows whose senders reported their state.
 #[derive(Default)]
 struct Data {
     acked: BTreeMap<u32, u64>,
@@ -377,7 +378,7 @@ fn complaints(since: usize) -> (usize, Vec<String>) {
 fn every_one_of_many_flows_gets_data_and_reports() {
     let _turn = turn();
     if !able() || taken("pert") {
-        say("SKIPPED: many flows, where the machine cannot or somebody else has loaded `pert`");
+        say("SKIPPED: many flows, where the machine cannot or another program has loaded `pert`");
         return;
     }
     let count = given("KNEE_FLOWS", 60);

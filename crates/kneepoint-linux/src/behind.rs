@@ -2,7 +2,7 @@
 //! Two hosts with a link between them, and programs on them.
 //!
 //! ```text
-//! near: a namespace of its own ─ kneeN ─ link ─ kneeN ─ far: the caller's namespace, or one of its own
+//! near: its own namespace ─ kneeN ─ link ─ kneeN ─ far: the caller's namespace, or one of its own
 //! ```
 
 use std::ffi::OsString;
@@ -68,7 +68,7 @@ impl Host {
         Ok(Program { child, hold: Some(hold) })
     }
 
-    /// Waits until somebody on the host listens to a TCP port, for a few seconds: whether somebody does.
+    /// Waits a few seconds for a listener on a TCP port of the host; returns whether there is one.
     pub fn listens(&self) -> io::Result<bool> {
         let listening = || {
             let tables = ["/proc/thread-self/net/tcp", "/proc/thread-self/net/tcp6"];
@@ -109,8 +109,8 @@ impl Host {
 }
 
 /// Continues as the second process of a PID namespace, between fork and exec. The calling process stays outside and the first one
-/// inside, only to wait, with the program's rights: when the program ends, or nobody holds the other end of `stop` any more, or one
-/// of these ends, the kernel ends whatever the program started.
+/// inside, only to wait, with the program's rights: when the program ends, or the other end of `stop` is closed, or one
+/// of these ends, the kernel ends every process that the program started.
 fn contain(stop: &OwnedFd, rights: &Rights) -> io::Result<()> {
     unshare(CloneFlags::CLONE_NEWPID)?;
     let outside = own_process()?;
@@ -142,8 +142,8 @@ fn contain(stop: &OwnedFd, rights: &Rights) -> io::Result<()> {
     }
 }
 
-/// The kernel kills the calling process when its parent ends. If the parent ended before that was asked for, nobody would: it is looked at
-/// once more, by a descriptor, because a parent in another PID namespace has no number here.
+/// The kernel kills the calling process when its parent ends. The parent may have ended before this request, so it is
+/// checked once more, by a descriptor, because a parent in another PID namespace has no number here.
 fn end_with(parent: &OwnedFd) -> io::Result<()> {
     prctl::set_pdeathsig(Signal::SIGKILL)?;
     let mut ended = [PollFd::new(parent.as_fd(), PollFlags::POLLIN)];
@@ -159,7 +159,7 @@ fn own_process() -> io::Result<OwnedFd> {
 }
 
 fn process(number: libc::pid_t) -> io::Result<OwnedFd> {
-    // SAFETY: the call takes no pointers; what it returns is new and nobody else's.
+    // SAFETY: the call takes no pointers; the descriptor that it returns is new and has no other owner.
     unsafe {
         let file = libc::syscall(libc::SYS_pidfd_open, number, 0);
         if file < 0 { Err(io::Error::last_os_error()) } else { Ok(OwnedFd::from_raw_fd(file as i32)) }
@@ -201,7 +201,7 @@ unsafe fn close_all_but(mut kept: [RawFd; 2]) {
         [(3, first.wrapping_sub(1)), (first + 1, second.wrapping_sub(1)), (second + 1, libc::c_uint::MAX)]
     {
         if from <= to {
-            // SAFETY: the caller uses none of them any more.
+            // SAFETY: the caller no longer uses any of them.
             unsafe { libc::syscall(libc::SYS_close_range, from, to, 0) };
         }
     }
@@ -212,7 +212,7 @@ unsafe fn close_all_but(mut kept: [RawFd; 2]) {
 pub enum Far {
     /// The caller's namespace: its servers are on the other side of the link.
     Here,
-    /// A namespace of its own.
+    /// A separate namespace.
     Apart,
 }
 
@@ -242,7 +242,8 @@ pub fn between(names: [&str; 2]) -> io::Result<[Host; 2]> {
 fn joined(near: Namespace, far: Namespace) -> io::Result<[Host; 2]> {
     let taken = [near.run(routes)?, far.run(routes)?].concat();
     for network in (0..=u8::MAX).map(Network).filter(|one| !taken.contains(&one.host(0).v4)) {
-        // Another emulation may have come first since. The namespace that others use has to be asked first: in a fresh one nobody is.
+        // Another emulation may have come first since. The shared namespace has to be asked first, since a fresh one is
+        // empty.
         let device = |namespace: &Namespace, address| match namespace.run(move || Device::open(address)) {
             Err(error) if error.raw_os_error() == Some(libc::EBUSY) => Ok(None),
             other => other.map(Some),
@@ -256,7 +257,7 @@ fn joined(near: Namespace, far: Namespace) -> io::Result<[Host; 2]> {
     Err(io::Error::other("all networks 10.77.0.0/24 to 10.77.255.0/24 are in use: end other emulations"))
 }
 
-/// Where the routes of the calling thread's namespace lead to.
+/// Destinations of the routes in the calling thread's namespace.
 fn routes() -> io::Result<Vec<Ipv4Addr>> {
     let table = fs::read_to_string("/proc/thread-self/net/route")?;
     let destination = |line: &str| u32::from_str_radix(line.split_whitespace().nth(1)?, 16).ok();
@@ -268,7 +269,7 @@ fn routes() -> io::Result<Vec<Ipv4Addr>> {
 pub struct Program {
     /// The process that waits for it.
     child: Child,
-    /// What that process stops waiting for when it is gone, as when this process ends in any way.
+    /// The pipe whose closing ends that process's wait, also when this process ends in any way.
     hold: Option<PipeWriter>,
 }
 
@@ -283,8 +284,8 @@ impl Program {
         self.child.try_wait()
     }
 
-    /// How it ended; none if it ran still and is ended by this. It may be another user's, which this process may not signal, but the
-    /// one that waits may.
+    /// How it ended; none if it was still running and is ended by this call. It may belong to another user, so that
+    /// only the waiting process may signal it.
     pub fn end(&mut self) -> io::Result<Option<ExitStatus>> {
         let ended = self.child.try_wait()?;
         self.hold = None;

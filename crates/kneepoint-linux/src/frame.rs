@@ -61,7 +61,7 @@ pub fn finish_checksum(frame: &mut [u8]) {
     while sum > 0xffff {
         sum = (sum & 0xffff) + (sum >> 16);
     }
-    // Of a datagram, zero says that there is none.
+    // For a datagram, zero means none.
     let checksum = match !(sum as u16) {
         0 if parts.protocol == UDP => 0xffff,
         checksum => checksum,
@@ -74,7 +74,7 @@ pub fn finish_checksum(frame: &mut [u8]) {
 /// One direction of a conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Tuple {
-    /// Where the frame comes from.
+    /// The origin of the frame.
     pub from: IpAddr,
     /// Where it goes.
     pub to: IpAddr,
@@ -98,7 +98,7 @@ pub enum Ecn {
     /// The sender does not understand marks.
     #[default]
     Not,
-    /// It does, and answers them in proportion: ECT(1).
+    /// It does, with a response in proportion: ECT(1).
     Scalable,
     /// It does: ECT(0).
     Capable,
@@ -145,7 +145,7 @@ pub struct Headers {
 }
 
 impl Headers {
-    /// Those of something that is not IP, of so many bytes: all of it is one flow.
+    /// Headers of a packet that is not IP, of this many bytes: all of them are one flow.
     pub fn foreign(bytes: usize) -> Headers {
         let nowhere = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
         let flow = Tuple { from: nowhere, to: nowhere, ports: (0, 0), protocol: u8::MAX };
@@ -187,12 +187,13 @@ pub fn read(frame: &[u8]) -> Option<Headers> {
     Some(Headers { flow, ecn, dscp: class >> 2, tcp: tcp.map(|(tcp, _)| tcp), payload })
 }
 
-/// Whether a host announces itself to its neighbours, as kernels do of themselves: no program of the other host hears it.
+/// Whether a host announces itself to its neighbours, as kernels do by default: no program of the other host receives
+/// it.
 pub fn announces(headers: &Headers) -> bool {
     headers.flow.to.is_multicast() && matches!(headers.flow.protocol, IGMP | ICMP_V6)
 }
 
-/// Puts a congestion mark into a frame whose sender understands it; whether the frame has one now.
+/// Puts a congestion mark into a frame whose sender understands it; returns whether the frame has one now.
 pub fn mark(frame: &mut [u8]) -> bool {
     let Some(class) = class(frame) else { return false };
     if class & 3 == 0 {
@@ -224,11 +225,11 @@ pub fn rate(frame: &[u8]) -> Option<Rate> {
     Some(as_rate(u32::from_be_bytes(frame.get(at..at + 4)?.try_into().ok()?)))
 }
 
-/// Lowers the rate in a frame's option to `rate`; whether it was greater.
+/// Lowers the rate in a frame's option to `rate`; returns whether it was greater.
 pub fn stamp_rate(frame: &mut [u8], rate: Rate) -> bool {
     let Some((at, transport)) = rate_field(frame) else { return false };
     let Some(Ok(bytes)) = frame.get(at..at + 4).map(<[u8; 4]>::try_from) else { return false };
-    // All ones mean that there is no limit, which no limit may say.
+    // All ones mean no limit, so no limit may have this value.
     let bound = (rate.0 / RATE_UNIT).min(u64::from(u32::MAX) - 1) as u32;
     let lowers = bound < u32::from_be_bytes(bytes);
     if lowers {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Devices that an interrupted process may have left. Those of a living process are not left.
+//! Devices that an interrupted process may have left. Folders of a living process are not leftovers.
 
 use std::fs::{self, File};
 use std::io;
@@ -13,7 +13,7 @@ use crate::tun;
 /// How the names of devices begin.
 const PREFIX: &str = "knee";
 
-/// What became of a device.
+/// The fate of a device.
 #[derive(Debug)]
 pub enum Outcome {
     /// It is gone.
@@ -48,7 +48,7 @@ pub fn remove_leftovers() -> Vec<(String, Outcome)> {
     devices().into_iter().map(removed).collect()
 }
 
-/// Devices of the calling thread's namespace; `/sys` shows those of another one where `nsenter` has not mounted it anew.
+/// Devices of the calling thread's namespace; `/sys` shows another namespace's where `nsenter` has not mounted it anew.
 fn devices() -> Vec<String> {
     let mut names: Vec<String> = if_nameindex()
         .map_or(Vec::new(), |all| all.iter().map(|one| one.name().to_string_lossy().into_owned()).collect());
@@ -59,7 +59,8 @@ fn devices() -> Vec<String> {
 }
 
 fn remove_device(name: &str) -> Outcome {
-    // The kernel tells who has a TUN or TAP device: nobody else gets it. Kept until it is removed, so that nobody takes it meanwhile.
+    // The kernel reports the owner of a TUN or TAP device: no other process can open it. Held until it is removed, so
+    // that no process takes it meanwhile.
     let kinds = [libc::IFF_TUN, libc::IFF_TAP].map(|kind| tun::attach(name, kind | libc::IFF_NO_PI));
     if kinds.iter().any(is_busy) {
         return Outcome::Held(holder(|process| has_device(process, name)));
@@ -76,7 +77,7 @@ fn is_busy(attached: &io::Result<File>) -> bool {
     attached.as_ref().is_err_and(|error| error.raw_os_error() == Some(libc::EBUSY))
 }
 
-/// A process other than this one for whose folder in `/proc` this holds.
+/// Another process whose folder in `/proc` meets this condition.
 fn holder(holds: impl Fn(&Path) -> bool) -> Option<Holder> {
     let folders = fs::read_dir("/proc").into_iter().flatten().flatten();
     let processes = folders.filter_map(|one| Some((one.file_name().to_str()?.parse().ok()?, one.path())));

@@ -2,9 +2,9 @@
 //! Traffic of the kernel over an emulated network, seen by the observers of a simulation.
 //!
 //! ```text
-//! sending    processor time of the threads that write into a group's sockets, in user and kernel mode; those of sources that open
-//!            connections have the clients' ends, too
-//! receiving  how long the kernel of the near host took to receive frames: TCP takes them in, congestion control hears of
+//! sending    processor time of the threads that write into a group's sockets, in user and kernel mode; sources that open
+//!            connections include the clients' ends
+//! receiving  the time of the near host's kernel for received frames: TCP takes them in, congestion control processes
 //!            acknowledgements, and newly permitted segments are sent
 //! ```
 //!
@@ -89,7 +89,7 @@ impl Effort {
     }
 }
 
-/// What this machine lacks for transfers with these congestion controls, if it lacks anything.
+/// Requirements of transfers with these congestion controls that this machine lacks, if any.
 pub fn missing(controls: &[&str]) -> Option<String> {
     if !nix::unistd::geteuid().is_root() {
         return Some(format!(
@@ -112,7 +112,7 @@ pub fn available() -> Vec<String> {
 }
 
 /// Carries out a plan over the network of `valid` for as long as it says. Flow number `n` is the n-th transfer; times count from the
-/// instant at which hosts are ready. `asked` is looked at now and then: when it says so, the run ends.
+/// instant at which hosts are ready. `asked` is inspected now and then: when it says so, the run ends.
 pub fn experiment<O: Observer + Send>(
     valid: &Valid,
     seed: u64,
@@ -205,7 +205,7 @@ pub fn experiment<O: Observer + Send>(
         io::Result::Ok((carried?, playbacks?))
     })?;
     if asked() {
-        // Hosts would go on until the end of the run, for nobody.
+        // Hosts would continue to the end of the run without use.
         return Err(io::ErrorKind::Interrupted.into());
     }
     let served = together(servers)?;

@@ -49,7 +49,7 @@ impl Namespace {
         made.join().expect("no panic inside").map(Namespace)
     }
 
-    /// The one that a file of `/proc` stands for.
+    /// The namespace of a file in `/proc`.
     pub fn of(file: File) -> Namespace {
         Namespace(file)
     }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Privileges: what a machine must allow, whom programs run as, and how privileges are given up.
+//! Privileges: the rights that are needed, the users that programs run as, and how privileges are given up.
 //!
-//! The kernel keeps rights for each thread, and a thread or process begins with those of its maker. So they are given up by system calls that
-//! concern the calling thread alone, in every thread that outlives the set-up, and [`Rights::keep`] of the last one sees that none has any.
+//! The kernel keeps rights for each thread, and a thread or process begins with its maker's. So they are given up by
+//! system calls that
+//! concern the calling thread alone, in every thread that outlives the set-up, and [`Rights::keep`] in the last one
+//! checks that none has any.
 
 use std::ffi::CString;
 use std::fs;
@@ -20,7 +22,7 @@ use nix::unistd::{self, Gid, Uid, geteuid, getgid, getgroups, getuid, setfsgid, 
 pub struct User {
     /// The number.
     pub uid: Uid,
-    /// The group of what the user makes.
+    /// The group of files that the user makes.
     pub gid: Gid,
     groups: Vec<Gid>,
 }
@@ -42,7 +44,7 @@ impl User {
         }
     }
 
-    /// A user whom the machine does not know is in no group: one of the same number may be any.
+    /// A user unknown to the machine is in no group: a group of the same number may be any group.
     fn numbered(uid: Uid) -> User {
         User { uid, gid: NO_GROUP, groups: Vec::new() }
     }
@@ -63,7 +65,7 @@ impl User {
     }
 }
 
-/// What a thread or a program may go on with.
+/// The rights that a thread or a program keeps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rights {
     /// Everything that the process has.
@@ -81,18 +83,18 @@ impl Rights {
         CALLER.clone()
     }
 
-    /// Those of the user of this name or number: all of root's for root.
+    /// The rights of the user of this name or number: all of root's for root.
     pub fn of_user(name: &str) -> Result<Rights, String> {
         let user = User::named(name)?;
         match user.uid {
             uid if !is_root() && uid == geteuid() => Ok(Rights::Of(None)),
-            _ if !is_root() => Err("only root can run a program as somebody else: run it with sudo".into()),
+            _ if !is_root() => Err("only root can run a program as another user: run it with sudo".into()),
             uid if uid.is_root() => Ok(Rights::All),
             _ => Ok(Rights::Of(Some(user))),
         }
     }
 
-    /// The user, if it is another than that of the process.
+    /// The user, if different from the process's.
     pub fn user(&self) -> Option<&User> {
         match self {
             Rights::All => None,
@@ -100,7 +102,8 @@ impl Rights {
         }
     }
 
-    /// Gives up everything else, for the calling thread and what it starts. It makes system calls only, and allocates nothing.
+    /// Gives up everything else, for the calling thread and its children. It makes system calls only, and allocates
+    /// nothing.
     pub fn keep(&self) -> io::Result<()> {
         let Rights::Of(user) = self else { return Ok(()) };
         if let Some(User { uid, gid, groups }) = user {
@@ -109,8 +112,8 @@ impl Rights {
             call(numbers::SETRESGID, [gid; 3])?;
             call(numbers::SETRESUID, [uid; 3])?;
         }
-        // Neither a file that is set-user-ID nor one with capabilities gives any back. The bounding set stays as it is: a program
-        // whose file carries capabilities outside of it, as that of `ping` does, would not start at all.
+        // Neither a file that is set-user-ID nor one with capabilities gives any back. The bounding set stays as it is:
+        // a program whose file carries capabilities outside of it, such as `ping`, would not start at all.
         // SAFETY: the call takes numbers, and concerns the calling thread.
         if unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1 as c_ulong, 0, 0, 0) } < 0 {
             return Err(io::Error::last_os_error());
@@ -162,7 +165,7 @@ fn call(number: c_long, [a, b, c]: [c_long; 3]) -> io::Result<()> {
     if unsafe { libc::syscall(number, a, b, c) } < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// Those that take users of 32 bits.
+/// The variants with 32-bit user ids.
 #[cfg(not(any(target_arch = "x86", target_arch = "arm")))]
 mod numbers {
     pub use libc::{SYS_setgroups as SETGROUPS, SYS_setresgid as SETRESGID, SYS_setresuid as SETRESUID};
@@ -179,7 +182,7 @@ fn capable_threads() -> io::Result<Vec<String>> {
     let mut capable = Vec::new();
     for thread in fs::read_dir("/proc/self/task")? {
         let thread = thread?;
-        // One that has ended meanwhile has none.
+        // A thread that has ended meanwhile has none.
         let status = fs::read_to_string(thread.path().join("status")).unwrap_or_default();
         let held = status.lines().find_map(|line| line.strip_prefix("CapPrm:"));
         if held.is_some_and(|mask| mask.trim().chars().any(|digit| digit != '0')) {
@@ -189,7 +192,7 @@ fn capable_threads() -> io::Result<Vec<String>> {
     Ok(capable)
 }
 
-/// Becomes root of a user namespace of its own, which may have network namespaces without the machine's permission. To be
+/// Becomes root of its own user namespace, which may have network namespaces without the machine's permission. To be
 /// called while the process has one thread.
 pub fn enter_user_namespace() -> io::Result<()> {
     let (user, group, _) = (getuid(), getgid(), Rights::of_caller());

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A probe of a link by clocks of its own, which knows nothing of what the emulator thinks of its lateness.
+//! A probe of a link by its own clocks, independent of the emulator's own lateness figures.
 //!
 //! ```text
 //! near: the clock is read ─ datagram ─ link ─ datagram ─ far: the kernel's time of arrival (SO_TIMESTAMPNS)
 //! ```
 //!
-//! Single packets, each alone on the link, tell the one-way delay: far apart, so that whatever has nothing to do sleeps in between, and in a
-//! stream; trains of packets tell the rate, from the first arrival of a train to
-//! its last. Both times are of one clock of one machine. The kernel stamps a datagram when the emulator writes it, so the
-//! receiver may wake up when it likes; what the near host needs from its clock to the emulator's reading counts as the link's.
+//! Single packets, each alone on the link, measure the one-way delay: far apart, so that idle threads sleep in between,
+//! and in a stream. Trains of packets measure the rate, from the first arrival of a train to its last. Both times are
+//! of one clock of one machine. The kernel stamps a datagram when the emulator writes it, so the
+//! receiver may wake up when it likes; the time between the near host's timestamp and the emulator's reading counts as
+//! the link's.
 
 use std::io;
 use std::mem;
@@ -35,7 +36,7 @@ pub const PACKET: Bytes = Bytes(tun::MTU as u64);
 const PRIORITY: i32 = 40;
 /// Before the first packet, for hosts to come up.
 const SETTLE: Duration = Duration::from_millis(200);
-/// The receiver has everything when nothing came for so long after the delay.
+/// The receiver has everything when nothing came for this long after the delay.
 const SILENCE: Duration = Duration::from_millis(500);
 /// Socket buffers, for trains.
 const BUFFER: libc::c_int = 8 << 20;
@@ -78,7 +79,7 @@ impl Plan {
 /// What was measured.
 #[derive(Clone, Debug, Default)]
 pub struct Probed {
-    /// One-way delays of single packets in order of sending: of the sparse ones, and of those in the stream.
+    /// One-way delays of single packets in order of sending: of sparse packets, and of packets in the stream.
     pub delays: [Vec<Span>; 2],
     /// Single packets that did not arrive.
     pub lost: usize,
@@ -130,7 +131,7 @@ fn clock(which: ClockId) -> i64 {
     clock_gettime(which).map_or(0, |time| time.tv_sec() * 1_000_000_000 + time.tv_nsec())
 }
 
-/// Sends everything; whether it was scheduled in real time.
+/// Sends everything; returns whether it was scheduled in real time.
 fn send(to: SocketAddr, plan: Plan, ready: &Barrier) -> io::Result<bool> {
     let socket = UdpSocket::bind("0.0.0.0:0");
     let socket = socket.and_then(|socket| set(&socket, libc::SO_SNDBUFFORCE, BUFFER).map(|()| socket));
@@ -150,7 +151,7 @@ fn send(to: SocketAddr, plan: Plan, ready: &Barrier) -> io::Result<bool> {
     let times = plan.single.into_iter().flat_map(|(count, every)| std::iter::repeat_n(every, count));
     for (number, every) in times.enumerate() {
         put(number)?;
-        // In no rhythm: a golden section never repeats.
+        // Without a rhythm: multiples of the golden section never repeat.
         thread::sleep(every.mul_f64(0.5 + (number as f64 * 0.618_034).fract()));
     }
     for train in 0..plan.trains {
@@ -197,8 +198,8 @@ fn receive(at: SocketAddr, packets: usize, ready: &Barrier) -> io::Result<Vec<Ar
 /// A packet's number, when it was sent, and when the kernel had it.
 fn take(socket: &UdpSocket) -> io::Result<(u64, u64, u64)> {
     let (mut room, mut aside) = ([0_u8; 16], [0_u64; 8]);
-    // SAFETY: all that the message points to lives through the calls; the kernel fills in at most what it is said to have room for, and
-    // the control message is read within that.
+    // SAFETY: all that the message points to lives through the calls; the kernel fills in at most the announced
+    // lengths, and the control message is read within these.
     unsafe {
         let mut part = libc::iovec { iov_base: room.as_mut_ptr().cast(), iov_len: room.len() };
         let mut message: libc::msghdr = mem::zeroed();

@@ -3,7 +3,7 @@
 
 use std::{mem, ptr};
 
-/// Whether the process ignores a signal, as `nohup` and shells without job control have it do for what they start.
+/// Whether the process ignores a signal, as `nohup` and shells without job control arrange for their children.
 pub fn is_ignored(signal: libc::c_int) -> bool {
     // SAFETY: zero is a value of every field; without a new action the call only writes the present one.
     unsafe {

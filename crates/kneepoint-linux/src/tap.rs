@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Real packets as the laboratory's: which flow a frame belongs to, what its sender and its receiver know after it, and the
-//! events that a simulated host would have told.
+//! Real packets as the laboratory's: the flow of a frame, the state of its sender and receiver after it, and the events
+//! that a simulated host would have reported.
 //!
 //! ```text
 //! flow             one direction of a connection's payload, so that a connection has two if both ends send
@@ -9,17 +9,17 @@
 //! acknowledgement  a packet without payload: flow and seq of the data that it answers, the first segment not received whole
 //! retransmitted    no byte of it is new
 //! RTT              from the last transmission of the newest segment that an acknowledgement, or a block of it, newly covers
-//!                  to the acknowledgement's delivery; of a segment sent twice only where the echoed timestamp tells which
+//!                  to the acknowledgement's delivery; of a segment sent twice only where the echoed timestamp identifies it
 //! window           bytes sent and neither acknowledged nor in a block, in segments
 //! repair           a retransmission after duplicates or blocks, above what the repair before it had outstanding
 //! timeout          a retransmission of the first byte outstanding after 200 ms in which nothing was sent or heard
-//! hint             the window that the packet's DSCP bits carry; without them, what is outstanding with it
+//! hint             the window that the packet's DSCP bits carry; without them, the outstanding packets with it
 //! completed        the acknowledgement of a FIN was delivered; the receiver had everything when it had the last byte in order
 //! ```
 //!
 //! Readings: the window of the sender is not in its packets, so what is outstanding stands for it; losses not yet known to
 //! the sender count as outstanding. Timeouts are inferred from silence (Linux: `TCP_RTO_MIN`), and a tail loss probe is neither a repair
-//! nor a timeout. Requests of a client are a flow of their own; a classifier says which flows are watched. The acknowledgement on a
+//! nor a timeout. Requests of a client are their own flow; a classifier says which flows are watched. The acknowledgement on a
 //! packet with data counts where it covers something new. Datagrams, fragments and other protocols are flows of datagrams.
 
 mod ranges;
@@ -47,11 +47,11 @@ pub struct Role {
     pub listed: Option<u32>,
     /// The number of the path that its packets take.
     pub path: u32,
-    /// Whether its hosts tell of its transfers, so that the end of the connection is the end of none.
+    /// Whether its hosts report its transfers, so that the end of the connection ends none of them.
     pub told: bool,
 }
 
-/// What hosts tell that their packets do not show.
+/// Facts from hosts that their packets do not show.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum News {
     /// A transfer ended.
@@ -145,7 +145,7 @@ impl Tap {
         self.superpackets
     }
 
-    /// What a flow has outstanding, in segments; NaN of a flow that is not known.
+    /// A flow's outstanding segments; NaN of a flow that is not known.
     pub fn window(&self, flow: FlowId) -> f64 {
         self.flows.get(&flow.0).map_or(f64::NAN, |way| self.ways[*way].stream.in_flight())
     }
@@ -192,7 +192,7 @@ impl Tap {
         }
     }
 
-    /// A frame left the network and is handed to its host. `packet` is what [`enter`](Tap::enter) made of it.
+    /// A frame left the network and is handed to its host. `packet` is the result of [`enter`](Tap::enter).
     pub fn leave<O: Observer>(&mut self, headers: &Headers, packet: &Packet, now: Time, watch: &mut O) {
         let Some(tcp) = &headers.tcp else {
             return watch.on(now, &Event::Delivered { packet, payload: Bytes(0) });
@@ -333,7 +333,7 @@ impl Tap {
             self.close(way, now, watch);
         }
         let opposite = self.ways[way].opposite;
-        // Of a connection without data the other way, it belongs to its own direction.
+        // For a connection without data in the other direction, it belongs to its own direction.
         let flow = if self.ways[opposite].number.is_some() { opposite } else { way };
         let number = self.number(flow);
         let answered = &self.ways[opposite].stream;
@@ -415,7 +415,7 @@ impl Tap {
     }
 }
 
-/// What the bits of congestion notification say.
+/// The meaning of the ECN bits.
 fn capable(ecn: Ecn) -> Flags {
     match ecn {
         Ecn::Not => Flags::default(),

@@ -106,7 +106,7 @@ pub fn route_all(device: &str) -> io::Result<()> {
 /// The file of a device of the calling thread's namespace, made if there is none of this name.
 pub(crate) fn attach(name: &str, flags: c_int) -> io::Result<File> {
     let file = OpenOptions::new().read(true).write(true).open(DEVICES).map_err(|error| {
-        // Most machines let everybody open it.
+        // On most machines every user may open it.
         io::Error::new(error.kind(), format!("{DEVICES}: {error}"))
     })?;
     let mut request = request(name);
@@ -170,7 +170,7 @@ pub(crate) fn socket(family: c_int) -> io::Result<OwnedFd> {
     if socket < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the descriptor is new and nobody else's.
+    // SAFETY: the descriptor is new and has no other owner.
     Ok(unsafe { OwnedFd::from_raw_fd(socket) })
 }
 

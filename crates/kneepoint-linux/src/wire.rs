@@ -5,8 +5,9 @@
 //! network ─ device ─ packet socket, promiscuous ─ program
 //! ```
 //!
-//! What the kernel leaves to a device is made up for: a checksum that a sender on this machine left unfinished is computed, and a
-//! VLAN tag that the device took off is put back. A frame that an offload merged of several is longer than any that the
+//! Work that the kernel leaves to a device is done here: an unfinished checksum of a sender on this machine is
+//! computed, and a VLAN tag that the device removed is restored. A frame that an offload merged of several is longer
+//! than any that the
 //! network carries; it is counted and dropped.
 
 use std::cell::Cell;
@@ -43,7 +44,7 @@ pub struct Wire {
     long: Cell<u64>,
 }
 
-/// What the kernel says of a frame beside its bytes.
+/// The kernel's information on a frame besides its bytes.
 #[derive(Default)]
 struct Aside {
     unfinished: bool,
@@ -57,20 +58,20 @@ impl Wire {
         // SAFETY: the name ends with a zero, and the other call takes no pointers.
         let (index, socket) = unsafe {
             let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
-            // Of no protocol: nothing arrives before the socket is bound to its device.
+            // For no protocol, so that nothing arrives before the socket is bound to its device.
             (libc::if_nametoindex(text.as_ptr()), libc::socket(libc::AF_PACKET, kind, 0))
         };
         if socket < 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: the descriptor is new and nobody else's.
+        // SAFETY: the descriptor is new and has no other owner.
         let socket = unsafe { OwnedFd::from_raw_fd(socket) };
         if index == 0 {
             return Err(io::Error::new(ErrorKind::NotFound, format!("no device is called `{name}`")));
         }
         let wire = Wire { socket, name: name.to_string(), long: Cell::new(0) };
         wire.set(libc::SOL_PACKET, libc::PACKET_AUXDATA, &1)?;
-        // What the program sends is not to come back.
+        // Packets that the program sends must not come back.
         wire.set(libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, &1)?;
         wire.set(libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, &BUFFER)?;
         // SAFETY: zero is a value of every field of both.
@@ -142,11 +143,11 @@ impl Wire {
         if set < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
     }
 
-    /// A frame's own length, and what the kernel says beside it.
+    /// A frame's own length, and the kernel's information on it.
     fn take(&self, room: &mut [u8]) -> io::Result<(usize, Aside)> {
         let mut aside = [0_u64; 8];
-        // SAFETY: all that the message points to lives through the calls; the kernel fills in at most what it is said to have room for, and
-        // control messages are read within that.
+        // SAFETY: all that the message points to lives through the calls; the kernel fills in at most the announced
+        // lengths, and control messages are read within these.
         unsafe {
             let mut part = libc::iovec { iov_base: room.as_mut_ptr().cast(), iov_len: room.len() };
             let mut message: libc::msghdr = mem::zeroed();
@@ -253,7 +254,7 @@ mod tests {
             assert!(near.is_up() && near.address().is_none());
             assert!(Wire::open("w9").is_err_and(|error| error.to_string().contains("`w9`")));
             let frame = |after: &[u8], length: usize| {
-                // To a host that is neither, which a device hears when it is promiscuous.
+                // To another host, which a device receives when it is promiscuous.
                 let mut frame = [&[4; 6][..], &[2; 6], after].concat();
                 frame.resize(length, 7);
                 frame

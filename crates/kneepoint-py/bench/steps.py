@@ -39,7 +39,7 @@ class Link(NamedTuple):
 
     @property
     def rate(self) -> float:
-        """At which the sender sends."""
+        """The rate at which the sender sends."""
         return 0.9 * self.packets_per_second
 
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The overhead of a sweep on Ray beside the thread conductor.
+"""The overhead of a sweep on Ray compared with the thread conductor.
 
     python sweep.py                          2000 runs of about a second each, with threads and with two and four worker processes
     python sweep.py --runs 200 --rounds 2    a shorter measurement
 
 The settings take turns, so that a slow minute of the machine meets all of them. Every sweep begins with an empty store on a cluster that is
-up and whose workers have made a run; the time to start it is told apart. Overhead is the excess over the threads, in the time that passes
+up and whose workers have made a run; the time to start it is listed separately. Overhead is the excess over the threads, in the time that passes
 and in the CPU time of driver, daemons and workers together; other work on the machine disturbs the first more than the second. The rows
 of both are compared. Linux only.
 """

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A verb at work, with a session and a thread of its own. Python waits for it in short steps without the lock of the interpreter, and
+//! A verb at work, with a session and its own thread. Python waits for it in short steps without the lock of the interpreter, and
 //! looks at its signals and the progress between them. Several calls may work at the same time.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -43,7 +43,7 @@ pub struct Call {
     session: Arc<Session>,
     program: Arc<Program>,
     outcome: Mutex<Outcome>,
-    /// The failure of an algorithm, which the call raises whatever else it found.
+    /// The failure of an algorithm, which the call raises before any other result.
     raised: Arc<Raised>,
 }
 
@@ -97,7 +97,7 @@ impl Call {
         Ok(Call { session, program, outcome: Mutex::new(Outcome::Coming(receiver)), raised })
     }
 
-    /// Waits at most so long; whether the call has ended.
+    /// Waits at most so long; returns whether the call has ended.
     fn wait(&self, py: Python<'_>, seconds: f64) -> bool {
         py.detach(|| {
             let mut outcome = lock(&self.outcome);
@@ -123,7 +123,7 @@ impl Call {
         Some((done, total, message))
     }
 
-    /// What the verb remarked since it was last asked.
+    /// Remarks of the verb since the last call.
     fn remarks(&self) -> Vec<String> {
         self.program.take_remarks()
     }
@@ -133,7 +133,7 @@ impl Call {
         self.program.take_warnings()
     }
 
-    /// What was found out, once.
+    /// The answer, available once.
     fn answer(&self, py: Python<'_>) -> PyResult<Answer> {
         self.raised.check()?;
         match std::mem::replace(&mut *lock(&self.outcome), Outcome::Taken) {
@@ -164,7 +164,7 @@ fn answer(session: &Session, program: &Program, files: bool) -> Result<Answered,
     let mut left: Vec<&str> = session.words().iter().map(String::as_str).collect();
     if files {
         parsed(&left)?.act(session).map_err(Refused::Failed)?;
-        // What was just made is read back, which is no news.
+        // Runs just made are read back, which needs no message.
         program.hush();
         left.retain(|word| *word != "--fresh");
     }

@@ -37,7 +37,7 @@ self_cell::self_cell!(
 /// Packets that a window may have at most.
 const MOST_PACKETS: f64 = 1e6;
 
-/// What is set from outside, and what the sender saw since it was last asked.
+/// Settings from outside, and the sender's observations since the last call.
 #[derive(Debug)]
 struct Shared {
     window: f64,
@@ -59,7 +59,7 @@ struct Seen {
     marked: u64,
     losses: u64,
     timeouts: u64,
-    /// Of round-trip times over time: their number, and the sums of t, r, t·r and t².
+    /// Round-trip times over time: their number, and the sums of t, r, t·r and t².
     rtts: f64,
     t: f64,
     r: f64,
@@ -164,7 +164,7 @@ impl Object for Agent {
             under.on_resume(now, idle);
         }
     }
-    /// What the controller beneath asks for.
+    /// The request of the wrapped controller.
     fn yields(&mut self) -> bool {
         self.under.as_mut().is_some_and(Any::yields)
     }
@@ -192,8 +192,9 @@ pub struct Episode {
 
 #[pymethods]
 impl Episode {
-    /// A run of the scenario with this text and seed. The only transfer of `group`, or of the first group, is the agent's; with
-    /// `under` its window is that of the controller of this name, times a factor. The scenario and `under` may name the algorithms.
+    /// A run of the scenario with this text and seed. The only transfer of `group`, or of the first group, is the
+    /// agent's; with `under` its window is this controller's, times a factor. The scenario and `under` may name the
+    /// algorithms.
     #[new]
     #[pyo3(signature = (text, seed, group = None, under = None, algorithms = Vec::new()))]
     fn new(
@@ -273,7 +274,7 @@ impl Episode {
         shared.pacing = pacing.filter(|rate| sound(*rate)).map(PacketRate).or(shared.pacing);
     }
 
-    /// Goes on for so many seconds, or to the end, and tells what the sender saw in them.
+    /// Continues for this many seconds, or to the end, and returns the sender's observations in them.
     fn advance<'py>(&mut self, py: Python<'py>, seconds: f64) -> PyResult<Bound<'py, PyDict>> {
         let until = self.end.min(self.now + Span::from_secs_f64(seconds.max(1e-6)));
         let began = self.now;

@@ -9,14 +9,15 @@ use pyo3::prelude::*;
 
 use crate::errors;
 
-/// What is wrong with the file of a run, and whether it is damaged; otherwise another version kept it. None for one that can be read.
+/// The fault of the file of a run, and whether it is damage; otherwise another version wrote it. None for one that can
+/// be read.
 type Wrong = Option<(String, bool)>;
 
 fn wrong(fault: Option<Fault>) -> Wrong {
     fault.map(|fault| (fault.to_string(), matches!(fault, Fault::Damaged(_))))
 }
 
-/// What is wrong with the file of a run.
+/// The fault of the file of a run.
 #[pyfunction]
 pub fn fault(py: Python<'_>, name: &str, content: &[u8]) -> Wrong {
     py.detach(|| wrong(store::fault(name, content)))

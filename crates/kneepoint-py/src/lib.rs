@@ -3,7 +3,7 @@
 //!
 //! | file | what it does |
 //! |---|---|
-//! | `call.rs` | a verb at work on a thread of its own, so that Python stays with its signals |
+//! | `call.rs` | a verb at work on its own thread, so that Python stays with its signals |
 //! | `episode.rs` | a run in steps, with one transfer steered from outside |
 //! | `result.rs` | what a verb found out |
 //! | `rows.rs` | a table as Arrow, and the definitions of its columns |

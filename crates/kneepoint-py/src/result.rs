@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use crate::errors;
 use crate::rows::Rows;
 
-/// What a verb found out.
+/// The answer of a verb.
 #[pyclass(frozen, module = "kneepoint._native")]
 pub struct Answer {
     /// The report as the terminal shows it.

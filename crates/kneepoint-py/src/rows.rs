@@ -29,7 +29,7 @@ pub struct Rows {
     batch: RecordBatch,
 }
 
-/// What is added to the key of a metric for the half width of its confidence interval.
+/// The suffix of a metric's key for the half width of its confidence interval.
 const HALF_WIDTH: &str = "_half_width";
 
 impl Rows {
@@ -139,7 +139,7 @@ impl Rows {
     /// A `pandas.DataFrame`.
     fn to_pandas<'py>(slf: &Bound<'py, Rows>) -> PyResult<Bound<'py, PyAny>> {
         let frame = slf.py().import("pandas")?.getattr("DataFrame")?;
-        // Before pandas 3 a table of pyarrow goes between.
+        // Before pandas 3, by way of a table of pyarrow.
         match frame.getattr_opt("from_arrow")? {
             Some(from_arrow) => from_arrow.call1((slf,)),
             None => Rows::to_pyarrow(slf)?.call_method0("to_pandas"),
@@ -222,7 +222,7 @@ impl Rows {
     }
 }
 
-/// What makes a table again.
+/// The function that makes a table again.
 type Parts = (Vec<(String, Py<PyAny>, BTreeMap<String, String>)>,);
 
 /// The definition of the metric in a column of a table; nothing for labels.

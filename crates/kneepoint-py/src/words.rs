@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The vocabulary of the command line, from which signatures, documentation and stubs are made; and that of scenarios.
+//! The vocabularies of the command line, from which signatures, documentation and stubs are made, and of scenarios.
 
 use std::any::TypeId;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::algorithms::{self, Algorithm, Raised};
 use crate::errors;
 
-/// Options that are about printing, and those that every command has.
+/// Options about printing, and options of every command.
 const OF_THE_TERMINAL: [&str; 6] = ["json", "help", "version", "list", "csv", "dry_run"];
 
 /// The verbs with their options as JSON: names, types, defaults, documentation.
@@ -34,7 +34,7 @@ pub fn schema() -> String {
     scenario::schema().to_string()
 }
 
-/// Raises what is wrong with a scenario, which may name the algorithms.
+/// Raises the faults of a scenario, which may name the algorithms.
 #[pyfunction]
 #[pyo3(signature = (text, origin, algorithms = Vec::new()))]
 pub fn check(py: Python<'_>, text: String, origin: String, algorithms: Vec<Algorithm>) -> PyResult<usize> {

@@ -39,7 +39,7 @@ def program() -> Path:
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty directory, in which the test runs with a store of its own."""
+    """An empty directory, in which the test runs with its own store."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("KNEE_STORE", raising=False)
     return tmp_path
@@ -59,7 +59,7 @@ def knee_program(here: Path) -> Callable[..., str]:
 
 @pytest.fixture(autouse=True)
 def unregistered() -> Iterator[None]:
-    """What a test registers goes with it."""
+    """Registrations of a test end with it."""
     before = dict(kneepoint.algorithms._REGISTERED)
     yield
     kneepoint.algorithms._REGISTERED.clear()

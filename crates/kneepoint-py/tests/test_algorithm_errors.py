@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What is wrong with an algorithm in Python is said with its place and the remedy: at its declaration, or by the call that runs it."""
+"""A fault of an algorithm in Python is reported with its place and the remedy: at its declaration, or by the call that runs it."""
 
 import signal
 import subprocess
@@ -56,7 +56,7 @@ class Bounded(Plain):
         (lambda: knee.controller("cubic")(Plain), "called `cubic` already"),
         (lambda: knee.controller("pert_pi")(Plain), "called `pert_pi` already"),
         (lambda: knee.controller("My Reno")(Plain), "lower-case letters"),
-        (lambda: knee.controller("mine", wait="soon")(Plain), "`soon` is no time, rate or data"),
+        (lambda: knee.controller("mine", wait="soon")(Plain), "`soon` is not a time, rate or data"),
         (lambda: knee.controller("mine", part=knee.Parameter(2.0, 0.0, 1.0))(Plain), "outside the allowed range, 0 to 1"),
         (lambda: knee.controller("mine", part=knee.Parameter(2.0, 0.0))(Plain), "a range has two ends"),
         (lambda: knee.controller("mine", part=-3)(Plain), "write -3.0 for a number"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Controllers, queue disciplines and sources of traffic in Python take part in runs as those of the library do."""
+"""Controllers, queue disciplines and sources of traffic in Python take part in runs as the library's do."""
 
 import importlib.metadata
 import subprocess

@@ -57,7 +57,7 @@ def test_a_mistake_in_a_scenario_has_its_line_its_range_and_its_remedy() -> None
     assert isinstance(caught.value, ValueError)
 
 
-# A source of one-byte packets that a path of 1000 s holds 10¹² of.
+# A source of one-byte packets, of which 10¹² fit on a path of 1000 s.
 LARGE = """queue = "droptail"
 [run]
 duration = "10s"

@@ -15,7 +15,8 @@ import kneepoint.algorithms
 from kneepoint.algorithms import Cue, Request
 
 DOCS = Path(__file__).parents[3] / "docs"
-# What the examples of a page leave behind, and how many of them are tested elsewhere, because they need a cluster.
+# The names that the examples of a page leave behind, and the number of examples tested elsewhere, because they need a
+# cluster.
 PAGES = [
     ("python.md", {"Gentle", "Cap", "Pings", "scenario", "env"}, 1),
     ("tutorials/notebook.md", {"result", "rows", "scenario", "study", "Gentle", "drawn"}, 0),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The program and the package agree on who answers, and what is wrong with a sweep is said before anything is made."""
+"""The program and the package agree on their versions, and faults of a sweep are reported before any run."""
 
 import json
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The environment is one, follows the papers' definitions, and tells good controllers from bad ones."""
+"""The environment is one, follows the papers' definitions, and separates good controllers from bad ones."""
 
 import gymnasium
 import numpy

@@ -2,7 +2,8 @@
 """A sweep survives SIGKILL: of a worker, of a node's raylet, and of the driver.
 
 A cluster has a head and two nodes of one core each. A kill comes at a random moment of the sweep. At the end nothing is
-missing, the bytes are those of one machine, and the log of the workers tells which runs were begun twice. `KNEE_KILLS=10` repeats each
+missing, the bytes equal those of one machine, and the log of the workers shows which runs were begun twice.
+`KNEE_KILLS=10` repeats each
 kill ten times; `-s` prints the table.
 """
 
@@ -87,7 +88,7 @@ def machines() -> Iterator[Machines]:
 
 
 def stored(folder: Path) -> dict[str, Any]:
-    """What is kept, but for the time that it took."""
+    """The kept run, without the time that it took."""
     runs = {path.name: json.loads(path.read_text())["record"] for path in folder.glob("[0-9a-f]*.json")}
     return {name: {key: value for key, value in run.items() if key != "cpu_seconds"} for name, run in runs.items()}
 
@@ -150,7 +151,7 @@ def test_no_run_is_lost_and_few_are_made_twice(
     print(f"\n| {kill.__name__.replace('_', ' ')} | {before} of {RUNS} kept | {twice} begun twice |", end=" ")
     assert before < RUNS, "killed before the end"
     assert set(begun) == {name.removesuffix(".json") for name in alone}
-    # Those under way, one on each node, and of a node or a driver that is gone as many whose files had not arrived.
+    # Runs in progress, one on each node, and as many of a lost node or driver whose files had not arrived.
     assert twice <= (1 if kill is kill_a_worker else 2 * NODES)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Rows from Python are those of the command line, to the last bit, in every dataframe."""
+"""Rows from Python equal the command line's, to the last bit, in every dataframe."""
 
 import gzip
 import json
@@ -84,7 +84,7 @@ def test_out_writes_what_the_command_line_writes(here: Path, knee_program: Calla
 
 
 def test_what_is_not_defined_is_null_in_every_frame(here: Path, knee_program: Callable[..., str]) -> None:
-    # Nothing is lost in a buffer of seconds: neither side has a loss ratio.
+    # A buffer of seconds loses nothing: neither side has a loss ratio.
     some: dict[str, Any] = {"rate": "1mbit", "rtt": "20ms", "duration": "2s", "seeds": 1}
     rows = knee.coexist("reno", "cubic", buffers=["500pkt"], flows=[2], **some).rows
     knee_program("coexist", "reno", "cubic", "--buffers", "500pkt", "--flows", "2", *words(some), "--out", "c")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The schema of scenarios as an independent validator reads it: the Rust tests have a validator of their own."""
+"""The schema of scenarios as an independent validator reads it: the Rust tests have their own validator."""
 
 import json
 import sys

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Runs made by several processes are those of one machine."""
+"""Runs made by several processes equal those of one machine."""
 
 import json
 import os
@@ -22,7 +22,7 @@ SMALL: dict[str, Any] = {"rate": "5mbit", "rtt": "20ms", "flows": 2, "duration":
 
 
 def kept(folder: Path) -> dict[str, Any]:
-    """What is kept, but for the time that it took."""
+    """The kept run, without the time that it took."""
     runs = {path.name: json.loads(path.read_text())["record"] for path in folder.iterdir()}
     return {name: {key: value for key, value in run.items() if key != "cpu_seconds"} for name, run in runs.items()}
 
@@ -232,7 +232,7 @@ def test_an_interrupt_keeps_and_reports_what_the_cluster_has_finished(here: Path
     child.send_signal(signal.SIGINT)
     _, said = child.communicate(timeout=60)
     assert child.returncode == 130, said
-    assert "runs finished and are kept; the same command goes on from there" in said
+    assert "runs finished and are kept; the same command continues" in said
     reported = json.loads(Path("o/summary.json").read_text())["schemes"]
     assert sum(len(scheme["runs"]) for scheme in reported) == len(list(Path("out/runs").glob("[0-9a-f]*.json"))) > 0
 

@@ -19,7 +19,7 @@ fn timed(act: impl FnOnce()) -> Duration {
     began.elapsed()
 }
 
-/// Two packets sent and two acknowledged by each of so many acknowledgements, 50 ms later; a loss in ten thousand.
+/// Two packets sent and two acknowledged by each of this many acknowledgements, 50 ms later; a loss in ten thousand.
 fn drive(host: &mut Host, acks: u64, mut keep: impl FnMut(Vec<Told>)) {
     let at = |ack: u64| Span::from_micros(100 * ack).after_start();
     for ack in 0..acks {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Which controllers a QUIC stack can carry.
 //!
-//! Nothing here knows a controller's name: what a controller asks for is its own declaration ([`Controller::MARKS`],
-//! [`Controller::WANTED`](kneepoint_cc::cc::Controller::WANTED)), and what a stack gives is its skin's.
+//! No controller's name occurs here: a controller declares its needs ([`Controller::MARKS`],
+//! [`Controller::WANTED`](kneepoint_cc::cc::Controller::WANTED)), and an adapter declares the signals of its stack.
 //!
 //! [`Controller::MARKS`]: kneepoint_cc::cc::Controller::MARKS
 
@@ -15,7 +15,7 @@ use kneepoint_cc::settings::Raw;
 
 use crate::host::{Host, INITIAL_WINDOW};
 
-/// What a stack tells and obeys.
+/// The signals that a stack gives and the commands that it obeys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stack {
     /// Its name.
@@ -26,7 +26,7 @@ pub struct Stack {
     pub paces: bool,
 }
 
-/// quinn 0.11: the pace is 1.25 windows a round trip, whatever the controller.
+/// quinn 0.11: the pace is 1.25 windows per round trip for every controller.
 pub const QUINN: Stack = Stack { name: "quinn", counts_marks: false, paces: false };
 /// noq 1.4: the controller's rate drives the pacer.
 pub const NOQ: Stack = Stack { name: "noq", counts_marks: false, paces: true };

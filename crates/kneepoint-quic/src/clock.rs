@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use kneepoint_cc::units::{Span, Time};
 
-/// When a connection began. Times are of the span after it; what was before is its beginning.
+/// When a connection began. Times are relative to the start; earlier times count as the start.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock(Instant);
 

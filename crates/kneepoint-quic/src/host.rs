@@ -5,13 +5,13 @@
 //!
 //! | QUIC | controller |
 //! |---|---|
-//! | bytes | packets of the MTU; what is left over waits for the next |
+//! | bytes | packets of the MTU; a rest waits for the next |
 //! | packets of an ACK frame | one acknowledgement |
 //! | newly sent, newest acknowledged | `next`, `una`: packets by the order of their sending, because numbers are never used again |
 //! | packets lost, and sent after the episode began | a loss; others belong to the episode (§7.3.2) |
 //! | persistent congestion | a timeout (§7.6.2) |
 //! | packets marked, and sent after the episode began | a mark, once a round trip (§7.1) |
-//! | a loss that was none | window and threshold as before the episode |
+//! | a spurious loss | window and threshold as before the episode |
 //! | nothing in flight, then a packet | sending begins again |
 //!
 //! The window is never below two packets (§7.2). A host never fails: times that go back stand still, bytes that were never sent are
@@ -41,7 +41,7 @@ struct Tally {
 }
 
 impl Tally {
-    /// Counts bytes; the packets that they completed.
+    /// Counts bytes; returns the packets that they completed.
     fn add(&mut self, bytes: u64, mtu: u64) -> u64 {
         let bytes = self.rest.saturating_add(bytes);
         let whole = bytes / mtu;
@@ -51,7 +51,7 @@ impl Tally {
     }
 }
 
-/// What was sent by the end of an instant.
+/// Packets sent by the end of an instant.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     at: Time,
@@ -77,7 +77,7 @@ struct Batch {
     marked: u32,
 }
 
-/// A controller and what it must know of its connection.
+/// A controller and the state of its connection.
 #[derive(Clone, Debug)]
 pub struct Host {
     controller: Any,
@@ -100,11 +100,11 @@ pub struct Host {
     episode: Option<Episode>,
     /// The slow-start threshold in packets, where there is one.
     threshold: Option<f64>,
-    /// What the controller was told since it was taken last, if it is recorded.
+    /// Signals to the controller since the last call of `take`, if they are recorded.
     record: Option<Vec<Told>>,
 }
 
-/// What a controller was told, and its window in packets afterwards.
+/// A signal to a controller, and its window in packets afterwards.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Told {
     /// What it was told.
@@ -114,7 +114,8 @@ pub struct Told {
 }
 
 impl Host {
-    /// A fresh connection with packets of `mtu` bytes and an initial window of so many. The seed is that of controllers that draw.
+    /// A fresh connection with packets of `mtu` bytes and an initial window of so many. The seed is for controllers
+    /// that draw.
     pub fn new(config: &Config, initial_window: f64, mtu: u64, seed: u64) -> Host {
         Host {
             controller: config.build(Start::new(Host::opening(initial_window))),
@@ -137,12 +138,12 @@ impl Host {
         }
     }
 
-    /// Records from now on what the controller is told, for [`take`](Host::take).
+    /// Records the controller's signals from now on, for [`take`](Host::take).
     pub fn record(&mut self) {
         self.record.get_or_insert_default();
     }
 
-    /// What the controller was told since the last call.
+    /// The controller's signals since the last call.
     pub fn take(&mut self) -> Vec<Told> {
         self.record.as_mut().map(core::mem::take).unwrap_or_default()
     }
@@ -152,7 +153,7 @@ impl Host {
         initial_window.clamp(LEAST, MOST)
     }
 
-    /// A packet of so many bytes was sent.
+    /// A packet of this many bytes was sent.
     pub fn on_sent(&mut self, now: Time, bytes: u64) {
         self.pass(now);
         if let Some(last) = self.last_sent.filter(|_| self.in_flight == 0) {
@@ -270,7 +271,7 @@ impl Host {
         self.tell(Signal::Resize(Resize { now: self.now, window, threshold, cause: Cause::Undo }));
     }
 
-    /// Packets have another size from now on.
+    /// The packet size changes.
     pub fn on_mtu(&mut self, mtu: u64) {
         self.mtu = mtu.max(1);
     }
@@ -311,7 +312,7 @@ impl Host {
         self.now = self.now.max(now);
     }
 
-    /// The next packet that was never sent: what does not fill one counts as one.
+    /// The next packet that was never sent: a partial packet counts as one.
     fn next(&self) -> u64 {
         self.sent.packets + u64::from(self.sent.rest > 0)
     }
@@ -331,7 +332,7 @@ impl Host {
         self.tell(Signal::Ecn(Ecn { now: self.now, flight, next: self.next() }));
     }
 
-    /// Tells the controller, and keeps what it was told. Whether it yields.
+    /// Passes a signal to the controller, and records it. Whether it yields.
     fn tell(&mut self, signal: Signal) -> bool {
         let yields = signal.tell(&mut self.controller);
         if let Some(record) = &mut self.record {
@@ -353,7 +354,7 @@ impl Host {
         self.look();
     }
 
-    /// Keeps the threshold, which a controller tells only to those that may change it.
+    /// Keeps the threshold, which a controller shows only to code that may change it.
     fn look(&mut self) {
         self.threshold = self.controller.threshold().filter(|threshold| threshold.is_finite());
     }

@@ -3,10 +3,10 @@
 //!
 //! | room | purpose |
 //! |---|---|
-//! | [`host`] | from a stack's bytes and instants to the signals of a controller, and back; knows no stack |
+//! | [`host`] | from a stack's bytes and instants to the signals of a controller, and back; independent of stacks |
 //! | [`carried`] | which controllers a stack can carry, and why it cannot carry the others |
 //! | `quinn`, `noq`, `s2n` | the skins, each a feature of the crate |
-//! | `tape` | what controllers in noq were told, for replay |
+//! | `tape` | signals to controllers in noq, for replay |
 //! | `virtual_time` | noq's endpoints as the hosts of a scenario, another feature |
 //! | `wire` | a server and a client on the network, another |
 //!

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Controllers in noq.
 //!
-//! noq's pacer follows the controller's rate, and a loss that was none is undone. Marks are told as such, but not counted.
+//! noq's pacer follows the controller's rate, and a loss that was none is undone. Marks are reported as such, but not
+//! counted.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -38,7 +39,7 @@ impl Carried {
         Supply::new(&NOQ, config).map(|supply| Carried(supply, None))
     }
 
-    /// The same, with all that controllers are told on a tape.
+    /// The same, with all signals to controllers on a tape.
     pub fn taped(config: Config, tape: Tape) -> Result<Carried, String> {
         Supply::new(&NOQ, config).map(|supply| Carried(supply, Some(tape)))
     }
@@ -57,10 +58,10 @@ impl ControllerFactory for Carried {
 pub struct Connection {
     host: Host,
     clock: Clock,
-    /// The last event: noq gives no time where a loss was none.
+    /// The last event: noq gives no time for a spurious loss.
     last: Instant,
     initial: u64,
-    /// Where what the controller is told is kept.
+    /// The record of the controller's signals.
     track: Option<Track>,
 }
 

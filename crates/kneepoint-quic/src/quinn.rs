@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Controllers in quinn.
 //!
-//! quinn paces by the window alone, so a controller's rate is not obeyed; a loss that was none is not told. A mark comes as a loss of no
-//! bytes. Per connection:
+//! quinn paces by the window alone, so a controller's rate is not obeyed; spurious losses are not reported. A mark
+//! arrives as a loss of zero bytes. Per connection:
 //!
 //! ```
 //! use std::sync::Arc;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What the controllers of connections were told, kept outside of them.
+//! Signals to the controllers of connections, kept outside of them.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::vec::Vec;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The table of docs/quic.md is that of the code; `KNEE_WRITE=1` writes it.
+//! The table of docs/quic.md agrees with the code; `KNEE_WRITE=1` writes it.
 
 use kneepoint_cc::cc::{Config, REGISTRY};
 use kneepoint_quic::carried::STACKS;

@@ -18,7 +18,7 @@ use kneepoint_sim::traffic;
 use kneepoint_sim::units::{Bytes, Rate, Span, Time};
 use noq_proto::congestion::{Bbr3Config, CubicConfig, NewRenoConfig};
 
-/// Everything that the observers of a run hear, as a number, and what was delivered.
+/// A hash of every event that the observers of a run receive, and the delivered bytes.
 #[derive(Default)]
 struct Heard {
     hash: u64,
@@ -152,5 +152,5 @@ fn what_a_controller_in_noq_was_told_has_the_same_effect_outside_of_it() {
             }
         }
     }
-    assert!(losses > 0, "no controller was told of congestion");
+    assert!(losses > 0, "no controller received a congestion signal");
 }

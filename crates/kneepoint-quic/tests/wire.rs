@@ -16,7 +16,7 @@ use kneepoint_quic::wire::{Fetch, Hash, Limits, Serve, Server, Site, Stack, Summ
 const STACKS: [Stack; 2] = [Stack::Quinn, Stack::Noq];
 const SIZE: u64 = 3_000_001;
 
-/// A server in a thread of its own.
+/// A server in its own thread.
 struct Running {
     address: SocketAddr,
     certificate: Hash,
@@ -144,7 +144,7 @@ struct Slow(mpsc::Sender<()>);
 
 impl std::io::Write for Slow {
     fn write(&mut self, part: &[u8]) -> std::io::Result<usize> {
-        // Nobody may be listening any more.
+        // The receiver may have been dropped.
         let _ = self.0.send(());
         thread::sleep(Duration::from_millis(50));
         Ok(part.len())

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Every controller at every queue discipline for a second of simulated time, without a scenario as text. Compiled for wasm32, its size
-//! is that of the whole engine in a page (`make wasm` prints it).
+//! Every controller at every queue discipline for a second of simulated time, without a scenario as text. Compiled for
+//! wasm32, its size is the size of the whole engine in a page (`make wasm` prints it).
 
 use kneepoint_sim::link::{LinkSpec, NodeId};
 use kneepoint_sim::measure::Meter;

@@ -115,7 +115,7 @@ impl EventQueue {
             }
             let other = self.entities[next as usize];
             if other.next == NONE && place > 0 {
-                // Of two events the later one stays in its slot, which then counts as one to come.
+                // Of two events the later one stays in its slot, which then counts as pending.
                 let (first, rest) =
                     if (at, entity) < (other.at, next) { (entity, next) } else { (next, entity) };
                 let at = at.min(other.at);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Keys of what is written for programs: the fields of serialised structs, with their doc comments as definitions.
+//! Keys of machine-readable output: the fields of serialised structs, with their doc comments as definitions.
 //!
 //! ```
 //! use kneepoint_sim::keys::{Field, Keyed, Shape};

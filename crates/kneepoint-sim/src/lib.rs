@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The engine of Kneepoint: a network and its traffic, checked once, become events, and events become rows.
 //!
-//! It is what a page, a host of another transport or an algorithm of another crate carries: controllers, queue disciplines, links,
-//! TCP, sources of traffic, and what is measured. The laboratory (crate `kneepoint`) has everything above it: scenarios as text,
+//! A page, a host of another transport or an algorithm of another crate depends on it alone: controllers, queue
+//! disciplines, links, TCP, sources of traffic, and metrics. The laboratory (crate `kneepoint`) has everything above
+//! it: scenarios as text,
 //! models, published experiments, studies and reports. [`spec::Builder`] makes a network link by link.
 //!
-//! Without a clock, entropy or I/O. A room imports only from rooms above it in this list; the first five are those of `kneepoint-cc`:
+//! Without a clock, entropy or I/O. A room imports only from rooms above it in this list; the first five are in
+//! `kneepoint-cc`:
 //!
 //! | room | purpose |
 //! |---|---|
@@ -17,10 +19,10 @@
 //! | [`suggest`] | suggestions for misspelt names |
 //! | [`fault`] | faults of texts: place, problem and remedy |
 //! | [`visible`] | characters that act instead of being seen, as escapes |
-//! | [`keys`] | keys of what is written for programs, and their definitions |
+//! | [`keys`] | keys of machine-readable output, and their definitions |
 //! | [`table`] | rows of numbers under labels, estimates, number formats |
-//! | [`metric`] | what a metric is, how one is made, and what sources report |
-//! | [`packet`] | what travels |
+//! | [`metric`] | metrics, their construction, and the reports of sources |
+//! | [`packet`] | packets |
 //! | [`event`] | the queue of pending events |
 //! | [`trace`] | events of a run, the names in them, and observers |
 //! | [`queue`] | queue disciplines, one file each |
@@ -30,7 +32,7 @@
 //! | [`traffic`] | sources of traffic, one file each |
 //! | [`spec`] | a valid network with its traffic |
 //! | [`run`] | a spec to events |
-//! | [`laws`] | what every algorithm promises, as checks for tests |
+//! | [`laws`] | promises of every algorithm, as checks for tests |
 //! | [`measure`] | events to a summary, a table over time, headline figures |
 
 pub use kneepoint_cc::{cc, choice, external, law, registry, rng, settings, units};

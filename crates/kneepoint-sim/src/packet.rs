@@ -8,7 +8,8 @@ use crate::units::{Bytes, Rate, Span, Time};
 pub struct Packet {
     /// When the sender sent it; an acknowledgement carries the time of the packet that caused it (RFC 7323 TSval, TSecr).
     pub sent: Time,
-    /// What [`body`](Packet::body) reads by the flags. Data: window, round-trip time, explicit feedback. Acknowledgement:
+    /// The fields that [`body`](Packet::body) reads according to the flags. Data: window, round-trip time, explicit
+    /// feedback. Acknowledgement:
     /// three blocks, or two and explicit feedback.
     words: [u64; 3],
     /// The flow it belongs to.
@@ -69,9 +70,9 @@ impl Flags {
     pub const RETRANSMITTED: Flags = Flags(1 << 6);
     /// A datagram of a source that expects no acknowledgement.
     pub const DATAGRAM: Flags = Flags(1 << 7);
-    /// Beside ECT: the sender answers marks in proportion (RFC 9331 ECT(1)).
+    /// In addition to ECT: the sender answers marks in proportion (RFC 9331 ECT(1)).
     pub const SCALABLE: Flags = Flags(1 << 8);
-    /// Data carries an explicit rate; an acknowledgement echoes one in the place of its third block.
+    /// Data carries an explicit rate; an acknowledgement echoes one instead of its third block.
     pub const RATE: Flags = Flags(1 << 9);
     /// As [`RATE`](Flags::RATE), with an explicit change of the window.
     pub const CHANGE: Flags = Flags(1 << 10);
@@ -151,7 +152,7 @@ impl Explicit {
 pub enum Body {
     /// Of a data packet.
     Data {
-        /// What its sender says of itself.
+        /// Its sender's data.
         hint: Hint,
         /// The explicit feedback that queues may lower, if it requests any.
         explicit: Option<Explicit>,
@@ -190,7 +191,7 @@ impl Packet {
         self
     }
 
-    /// The packet with explicit feedback, which takes the place of an acknowledgement's third block.
+    /// The packet with explicit feedback, which replaces an acknowledgement's third block.
     #[inline]
     #[must_use]
     pub fn with_explicit(mut self, explicit: Explicit) -> Packet {
@@ -205,7 +206,8 @@ impl Packet {
 
     /// An acknowledgement that says how many packets its receiver has room for, beyond those it acknowledges.
     ///
-    /// Its third block is then written relative to what it acknowledges, in 40 bits: up to 8 million segments away, and 65,535 long.
+    /// Its third block is then written relative to the acknowledgement number, in 40 bits: up to 8 million segments
+    /// away, and 65,535 long.
     /// Explicit feedback takes that place whole, and the window with it.
     #[must_use]
     pub fn with_receive_window(mut self, packets: u32) -> Packet {
@@ -220,7 +222,7 @@ impl Packet {
         self
     }
 
-    /// The room that its receiver has, in packets beyond those it acknowledges; 16,777,215 stand for any more.
+    /// The receiver's window, in packets beyond the acknowledged ones; 16,777,215 also stands for larger windows.
     #[inline]
     pub fn receive_window(&self) -> Option<u32> {
         let packets = (self.words[2] >> 40) as u32;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Characters of names and texts that would act instead of being seen: they command a terminal, turn the order of what follows them,
-//! stand for nothing, or break a file of XML. They are shown as escapes, which are those of JSON.
+//! stand for nothing, or break a file of XML. They are shown as escapes of JSON.
 //!
 //! | characters | |
 //! |---|---|
@@ -54,7 +54,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     }))
 }
 
-/// The same in as many bytes, for a text whose places are known: a sign that stands for any such character.
+/// The same in as many bytes, for a text with known positions: a placeholder for any such character.
 pub fn covered(text: &str) -> Cow<'_, str> {
     const SIGNS: [char; 4] = ['?', '·', '\u{fffd}', '\u{1f6c7}'];
     if !text.contains(acts) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Runs the scenarios that it reads, a question of a page in each line, and prints the hash of the rows of each, with the packets of the
-//! bottleneck and the seconds that the run took: what a page is compared with.
+//! Reads one question of a page per line, runs its scenario, and prints the hash of its rows, the packets of the
+//! bottleneck and the seconds of the run, for comparison with the page.
 
 use std::io::{Write, stdin, stdout};
 use std::time::Instant;

@@ -29,7 +29,7 @@ impl Desk {
         self.reply(checked);
     }
 
-    /// Begins a run, or answers the problems of its scenario; whether it began.
+    /// Begins a run, or answers the problems of its scenario; returns whether it began.
     pub fn start(&mut self) -> bool {
         self.running = None;
         match self.question().and_then(|question| Running::new(&question)) {
@@ -39,7 +39,7 @@ impl Desk {
         self.running.is_some()
     }
 
-    /// Runs on until so many seconds of simulated time; the time reached, or infinity at the end of the run.
+    /// Runs on until this many seconds of simulated time; the time reached, or infinity at the end of the run.
     pub fn step(&mut self, until_s: f64) -> f64 {
         let reached = self.running.as_mut().map(|running| running.advance(until_s));
         reached.filter(|(_, ended)| !ended).map_or(f64::INFINITY, |(now, _)| now)

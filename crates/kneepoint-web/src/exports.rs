@@ -2,7 +2,7 @@
 //! The [`Desk`] under names that JavaScript calls. A caller writes a question into [`knee_room`], calls a function, and reads the answer
 //! at [`knee_answer`] and its numbers at [`knee_numbers`], before it calls another.
 //!
-//! Nothing here reads memory by an address: it tells JavaScript where memory is.
+//! Nothing here reads memory by an address: it gives JavaScript the addresses.
 
 #![allow(
     unsafe_code,
@@ -21,7 +21,7 @@ fn desk<T>(act: impl FnOnce(&mut Desk) -> T) -> T {
     DESK.with_borrow_mut(act)
 }
 
-/// Makes room for a question of so many bytes, and says where.
+/// Makes room for a question of this many bytes, and says where.
 #[unsafe(no_mangle)]
 pub extern "C" fn knee_room(bytes: usize) -> *mut u8 {
     desk(|desk| {

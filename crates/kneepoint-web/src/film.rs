@@ -88,7 +88,7 @@ impl Film {
         }
     }
 
-    /// The interval of an instant. What a run tells ahead of its end has a place behind the others, and is not shown.
+    /// The interval of an instant. Early results of a run have the last place, and are not shown.
     #[inline]
     fn place(&self, at: Time) -> usize {
         ((at.0 / self.interval.0) as usize).min(self.intervals)

@@ -6,7 +6,7 @@ use kneepoint::link::recording;
 use kneepoint::units::Time;
 use serde::Serialize;
 
-/// What a file turned out to be.
+/// The detected kind of a file.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Given {
@@ -16,7 +16,7 @@ pub enum Given {
         form: &'static str,
         /// Its mean rate, as a scenario writes it.
         mean: String,
-        /// After how long it begins again.
+        /// Its period.
         period_s: f64,
     },
     /// A packet capture.
@@ -43,7 +43,7 @@ pub enum Given {
     },
 }
 
-/// What a file is, and the numbers in it.
+/// The kind of a file, and its numbers.
 pub fn read(bytes: &[u8]) -> (Given, Vec<f32>) {
     if is_capture(bytes) {
         return capture(bytes).unwrap_or_else(|message| (Given::Unknown { message }, Vec::new()));

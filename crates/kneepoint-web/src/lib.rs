@@ -5,8 +5,8 @@
 //! Question ─plan→ cases ─Running::new→ Running ─advance→ … ─finish→ Answer: rows, film
 //! ```
 //!
-//! A question is a scenario's text with fields set from outside, as `knee run FILE --set PATH=VALUE` takes them. Rows are those of
-//! `knee run`, and a [`film`] has beside them what a page draws over time.
+//! A question is a scenario's text with fields set from outside, as `knee run FILE --set PATH=VALUE` takes them. Rows
+//! are the same as in `knee run`; a [`film`] has in addition the data that a page draws over time.
 //!
 //! | module | purpose |
 //! |---|---|

@@ -23,9 +23,9 @@ pub struct Question {
     pub seed: Option<u64>,
     /// How many instants the columns have.
     pub instants: usize,
-    /// Of how many flows the windows are followed.
+    /// The number of flows whose windows are recorded.
     pub followed: usize,
-    /// Of how many packets the way through the bottleneck is kept.
+    /// The number of packets whose path through the bottleneck is kept.
     pub packets: usize,
 }
 
@@ -55,7 +55,7 @@ pub struct Case {
     pub groups: Vec<String>,
 }
 
-/// What a valid scenario amounts to.
+/// The size of a valid scenario.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Checked {
     /// Its name.
@@ -80,7 +80,7 @@ impl Question {
             .map_err(|faults| faults.into_iter().map(|fault| self.problem(fault)).collect())
     }
 
-    /// What the scenario amounts to, or its problems.
+    /// The size of the scenario, or its problems.
     pub fn check(&self) -> Result<Checked, Vec<Problem>> {
         let (plan, text) = self.plan()?;
         let cases = plan.cases.iter().map(|case| Case {

@@ -15,7 +15,7 @@ use crate::question::{Problem, Question};
 type Going<'p> = Option<Simulation<'p, (Watch, Film)>>;
 
 self_cell!(
-    /// A run beside the scenario that it borrows.
+    /// A run with the scenario that it borrows.
     struct Held {
         owner: Packets,
         #[not_covariant]
@@ -62,7 +62,7 @@ impl Running {
         })))
     }
 
-    /// Runs on until so many seconds of simulated time, or to the end; the time reached, and whether that is the end.
+    /// Runs on until this many seconds of simulated time, or to the end; the time reached, and whether that is the end.
     pub fn advance(&mut self, until_s: f64) -> (f64, bool) {
         self.0.with_dependent_mut(|packets, going| {
             let Some(simulation) = going else { return (0.0, true) };

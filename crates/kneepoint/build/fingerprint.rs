@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a kept run depends on: one fingerprint of the engine, one of what only computations use, and one of each algorithm.
+//! Inputs of a kept run: one fingerprint of the engine, one of the code that only computations use, and one of each
+//! algorithm.
 //!
 //! ```text
 //! engine      every file that determines rows, but for the files below and the lines of registries
@@ -8,7 +9,7 @@
 //!             engine does not
 //! ```
 //!
-//! So a new controller leaves all fingerprints as they are, and a change of a helper changes those of its users.
+//! So a new controller leaves all fingerprints as they are, and a change of a helper changes its users' fingerprints.
 //! A family is a folder whose `mod.rs` has a block `algorithms { … }`.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::hash;
 use super::sources::{Sources, module, referred};
 
-/// Rooms that only read rows, make specs or try algorithms, and those of their files that make rows.
+/// Rooms that only read rows, make specs or try algorithms, except for their files that make rows.
 const READERS: [&str; 7] = ["laws", "capture", "scenario", "experiment", "study", "chart", "report"];
 const MAKERS: [&str; 3] = ["study/work.rs", "study/watch.rs", "study/compute.rs"];
 /// Rooms that only computations use: no simulation depends on them.
@@ -26,7 +27,7 @@ const COMPUTED: [&str; 1] = ["markov"];
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prints {
     pub engine: String,
-    /// Of the rooms that only computations use.
+    /// Fingerprint of the rooms that only computations use.
     pub computed: String,
     /// By family and name.
     pub algorithms: BTreeMap<(String, String), String>,

@@ -20,7 +20,7 @@ fn main() -> io::Result<()> {
         println!("cargo::rerun-if-changed={}", root.join("Cargo.toml").display());
     }
     let sources = sources::read(&roots)?;
-    // A crate that is used from a registry has no lock file beside it.
+    // A crate from a registry has no lock file next to it.
     let lock = fs::read_to_string(lock).unwrap_or_default();
     let prints = fingerprint::of(&sources, &sources::locked(&lock, "kneepoint"));
     let out = env::var_os("OUT_DIR").ok_or_else(|| io::Error::other("cargo sets OUT_DIR"))?;
@@ -28,7 +28,7 @@ fn main() -> io::Result<()> {
     fs::write(Path::new(&out).join("cases.rs"), cases(Path::new("../../experiments/gate"))?)
 }
 
-/// The cases of gates: suite, name of the file, text. A crate that is used from a registry has none beside it.
+/// The cases of gates: suite, name of the file, text. A crate from a registry has none next to it.
 fn cases(root: &Path) -> io::Result<String> {
     println!("cargo::rerun-if-changed={}", root.display());
     let mut table = String::from("&[\n");
@@ -47,7 +47,7 @@ fn cases(root: &Path) -> io::Result<String> {
     Ok(table + "]\n")
 }
 
-/// What is in a folder, in order.
+/// The contents of a folder, in order.
 fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut found = fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
     found.sort();

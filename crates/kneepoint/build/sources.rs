@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The sources of the core as a build script sees them: code without comments and tests, and who refers to whom.
+//! The sources of the core as a build script sees them: code without comments and tests, and the references between
+//! files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -31,7 +32,7 @@ pub fn read(roots: &[PathBuf]) -> io::Result<Sources> {
     Ok(found)
 }
 
-/// What the compiler makes a program of: no comments, no tests, no declarations of modules.
+/// The code that the compiler turns into a program: no comments, no tests, no declarations of modules.
 fn code(text: &str) -> String {
     let mut lines = text.lines().peekable();
     let mut kept = String::new();
@@ -50,7 +51,7 @@ fn code(text: &str) -> String {
     kept
 }
 
-/// The module that a line declares in a file of its own.
+/// The module that a line declares in its own file.
 fn declared(line: &str) -> Option<&str> {
     let (visibility, name) = line.strip_suffix(';')?.split_once("mod ")?;
     (visibility.is_empty() || visibility.starts_with("pub")).then_some(name)
@@ -62,7 +63,7 @@ pub fn module(path: &str) -> Vec<&str> {
     stem.strip_suffix("/mod").unwrap_or(stem).split('/').collect()
 }
 
-/// The files that the code of `path` refers to.
+/// The files to which the code of `path` refers.
 pub fn referred(sources: &Sources, path: &str) -> BTreeSet<String> {
     let own = module(path);
     let mut files = BTreeSet::new();

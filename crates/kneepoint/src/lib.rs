@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Kneepoint: a congestion-control laboratory.
 //!
-//! A scenario is parsed and checked once. A run takes it and a seed, and tells observers of its events; the [`Meter`](measure::Meter)
+//! A scenario is parsed and checked once. A run takes it and a seed, and passes its events to observers; the
+//! [`Meter`](measure::Meter)
 //! is the observer that counts them. Its rows are numbers under labels, and the same seed gives the same rows on every machine.
 //!
 //! ```
@@ -59,7 +60,7 @@
 //! | [`predict`] | congestion predictors, one file each, and their scores |
 //! | [`capture`] | packet captures: pcap to the signals of a sender, and a simulated link to pcapng |
 //! | [`scenario`] | TOML text to a spec |
-//! | [`study`] | what a study wants run, and what becomes of the rows |
+//! | [`study`] | the runs that a study needs, and the outcome of their rows |
 //! | [`experiment`] | a published figure or table: runs, claims and verdicts |
 //! | [`chart`] | numbers to SVG |
 //! | [`report`] | outcomes to documents and data, and these to bytes |

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What a run costs in memory: O(flows + packets), less than a kilobyte for a flow that is idle.
 //!
-//! A test binary of its own, for it counts what the allocator hands out.
+//! A separate test binary, because it counts the allocator's memory.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -43,7 +43,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// What a simulation holds after a second of which its flows make no use.
+/// The memory of a simulation after a second without traffic.
 fn idle(valid: &Valid) -> usize {
     let before = NOW.load(Ordering::Relaxed);
     let mut simulation = Simulation::new(valid, 1, ());
@@ -51,7 +51,7 @@ fn idle(valid: &Valid) -> usize {
     NOW.load(Ordering::Relaxed) - before
 }
 
-/// One test, for the counters are everybody's.
+/// One test, because the counters are global.
 #[test]
 fn a_flow_costs_a_kilobyte_or_two_and_a_run_no_more_the_longer_it_lasts() {
     let both = size_of::<Sender>() + size_of::<Receiver>();
@@ -84,7 +84,7 @@ fn a_flow_costs_a_kilobyte_or_two_and_a_run_no_more_the_longer_it_lasts() {
     growth(&valid, packets.watch(1));
 }
 
-/// A run that is warm needs no more memory the longer it lasts, with any observer.
+/// Once warm, a run needs constant memory, with any observer.
 fn growth(valid: &Valid, watch: impl Observer) {
     let mut simulation = Simulation::new(valid, 1, watch);
     simulation.advance(at(15.0));

@@ -72,7 +72,7 @@ pub fn film(bytes: &[u8]) {
     }
 }
 
-/// What a kernel program reports.
+/// The reports of a kernel program.
 #[cfg(feature = "bpf")]
 pub fn record(bytes: &[u8]) {
     kneepoint_linux::kernel::Record::read(bytes);

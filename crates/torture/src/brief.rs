@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A run that ends soon, whatever the scenario.
+//! A run that ends soon, for any scenario.
 
 use std::cell::Cell;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Packet captures, the frames in them, and what they may be compressed with.
+//! Packet captures, the frames in them, and their compressed forms.
 
 use std::io::{Seek, Write};
 use std::os::fd::AsRawFd;
@@ -71,7 +71,8 @@ pub fn frames(bytes: &[u8]) {
     watch(&capture);
 }
 
-/// A file that `knee predict` is given: compressed, or whatever. It has no name, so that nothing is left however this process ends, and
+/// A file given to `knee predict`: compressed or not. It has no name, so that nothing is left however this process
+/// ends, and
 /// no run is kept.
 pub fn compressed(bytes: &[u8]) {
     let mut file = tempfile::tempfile().expect("a file without a name");

@@ -24,8 +24,8 @@ pub fn store(bytes: &[u8]) {
     sealed(bytes);
 }
 
-/// What is wrong with the file of a run up to its checksum, once it has the checksum, which no fuzzer finds, and the engine, which
-/// every version has another of.
+/// Faults in the file of a run before its checksum. The fuzzer supplies the checksum, which no fuzzer finds, and the
+/// engine's fingerprint, which differs between versions.
 pub fn sealed(bytes: &[u8]) -> Option<store::Fault> {
     let body = String::from_utf8_lossy(bytes).replacen(ENGINE, fingerprint::engine(), 1);
     store::fault(NAME, store::close(body.trim_end().to_string()).as_bytes())

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Every reader of what comes from outside, as a function of bytes. Whatever the bytes are, a reader answers: it does not panic, and it
-//! takes no more memory than its line of the table allows.
+//! Every reader of external input, as a function of bytes. A reader returns for any bytes: it does not panic,
+//! and takes at most the memory that its line of the table allows.
 //!
 //! ```text
 //! corpus/NAME/         inputs that a reader has to survive: kept seeds, and all that once broke it
 //! dictionaries/        words from which the fuzzer makes more
 //!   │ tests/corpus.rs        feeds every one of them to its reader: a part of `make test`
-//!   └ src/main.rs            libFuzzer goes on from there: `make torture`
+//!   └ src/main.rs            libFuzzer resumes there: `make torture`
 //! ```
 //!
-//! Not here, because nobody else writes it: records below `validation/`, what `/proc` says, and the answers of programs that are started
-//! (python3, iperf3, curl, mpv, tc).
+//! Not here, because their origin is trusted: records below `validation/`, files of `/proc`, and the output of programs
+//! that `knee` starts (python3, iperf3, curl, mpv, tc).
 
 #[cfg(target_os = "linux")]
 mod behind;
@@ -34,7 +34,7 @@ pub struct Reader {
     read: fn(&[u8]),
     /// The longest input that the fuzzer makes.
     pub longest: usize,
-    /// What it may take, in megabytes, whatever the input.
+    /// Its permitted memory for any input, in megabytes.
     megabytes: usize,
     /// The dictionary of its words, if it has one.
     pub words: &'static str,
@@ -42,7 +42,7 @@ pub struct Reader {
     pub seeds: &'static [&'static str],
 }
 
-/// What an input may cost besides, in bytes for each of its own.
+/// Further permitted memory, in bytes per byte of input.
 const PER_BYTE: usize = 256;
 
 const fn reader(

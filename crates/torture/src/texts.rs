@@ -48,7 +48,7 @@ pub fn scenario(bytes: &[u8]) {
     scenario::presets(text);
 }
 
-/// A scenario with most of what can be set.
+/// A scenario with most of the settings.
 const SET: &str = include_str!("../../../scenarios/web.toml");
 
 /// A setting of a scenario in each line.
@@ -67,7 +67,7 @@ pub fn settings(bytes: &[u8]) {
     }
 }
 
-/// Reads a value, which then is written as what reads the same.
+/// Reads a value, which then is written in a form that reads the same.
 fn value<T: FromStr<Err: Display> + Display + PartialEq>(text: &str) {
     match text.parse::<T>() {
         Ok(value) => {

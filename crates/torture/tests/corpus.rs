@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The kept corpus: seeds of every reader, and whatever once broke one. A test binary of its own, for its allocator counts.
+//! The kept corpus: seeds of every reader, and inputs that once broke one. A separate test binary, for its allocator
+//! counts.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -21,7 +22,7 @@ fn corpus() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus")
 }
 
-/// One test, for the count of memory is everybody's.
+/// One test, because the count of memory is global.
 #[test]
 fn every_reader_survives_its_corpus_within_its_memory() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -40,7 +41,7 @@ fn every_reader_survives_its_corpus_within_its_memory() {
     assert!(broken.is_empty(), "\n{}", broken.join("\n"));
 }
 
-/// Of a format that is not read any more the fuzzer would learn nothing.
+/// The fuzzer would learn nothing from a format that is no longer read.
 #[test]
 fn the_kept_run_of_the_corpus_is_read() {
     let seed = corpus().join("store/sealed");
@@ -53,7 +54,7 @@ fn the_kept_run_of_the_corpus_is_read() {
 }
 
 #[test]
-#[ignore = "a part of the next one, in a process of its own"]
+#[ignore = "a part of the next one, in its own process"]
 fn readers_of_files() {
     for name in ["compressed", "store", "kept-run", "capture"] {
         for input in files(&corpus().join(name)).iter().take(20) {
@@ -80,7 +81,7 @@ fn every_folder_of_the_corpus_has_a_reader() {
     let folders = folders.filter(|entry| entry.path().is_dir());
     let names: BTreeSet<String> =
         folders.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
-    // What kernel programs record is read only where they are built in.
+    // Records of kernel programs are read only in a build that contains these programs.
     let strangers: Vec<&String> =
         names.iter().filter(|name| named(name).is_none() && name.as_str() != "record").collect();
     assert!(strangers.is_empty(), "no reader is called {strangers:?}");

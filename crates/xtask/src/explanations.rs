@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Explanations of differences, found by experiment and kept beside the results of the other program.
+//! Explanations of differences, found by experiment and kept next to the results of the other program.
 
 use std::collections::BTreeSet;
 
@@ -78,7 +78,8 @@ impl<'e> Marker<'e> {
         format!("**{numbers}** (unexplained)")
     }
 
-    /// The explanations that were needed, each with its number, its text as `told`; then what is unexplained, or explains nothing.
+    /// The explanations that were needed, each with its number and its text as `told`; then unexplained numbers and
+    /// unused explanations.
     pub fn finish(
         mut self,
         told: impl Fn(&str) -> Result<String, String>,

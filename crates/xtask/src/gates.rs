@@ -17,14 +17,14 @@ use serde::{Deserialize, Serialize};
 /// Which controllers are tested.
 #[derive(Args)]
 pub struct Arguments {
-    /// Controllers, in the place of all; the others keep their outcomes.
+    /// Controllers, instead of all; the others keep their outcomes.
     names: Vec<String>,
 }
 
 /// A suite with the controllers that are tested by it; all of the registry where none is named.
 const TESTED: &[(&str, &[&str])] = &[("rfc9743", &[]), ("bbr-draft", &["bbr3", "bbr"])];
 
-/// Schemes of controllers that need a queue of their own.
+/// Schemes of controllers that need their own queue.
 const SCHEMES: &[(&str, &str)] =
     &[("dctcp", "dctcp/step"), ("prague", "prague/dualpi2"), ("ratcp-rem", "ratcp-rem/rem:ecn=true")];
 
@@ -67,7 +67,7 @@ pub fn read() -> Vec<Kept> {
     serde_json::from_str(&text).unwrap_or_default()
 }
 
-/// Runs the gates, and keeps what came of them.
+/// Runs the gates, and keeps their outcomes.
 pub fn run_all(arguments: &Arguments) -> Result<bool, String> {
     let before = read();
     let mut kept = Vec::new();

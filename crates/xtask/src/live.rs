@@ -14,7 +14,7 @@ const KEPT: &str = "validation/live";
 /// The order of the page.
 const EXPERIMENTS: [&str; 8] =
     ["controllers", "mixes", "paths", "srtt", "cpu", "web", "ratcp-losses", "ratcp-steps"];
-/// The metrics of the page, with what their numbers are divided by.
+/// The metrics of the page, with the divisors of their numbers.
 const SHOWN: [(&str, &str, f64); 5] = [
     ("queue_mean_packets", "queue, packets", 1.0),
     ("goodput_bps", "Mbit/s", 1e6),

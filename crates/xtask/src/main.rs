@@ -4,14 +4,14 @@
 //! ```text
 //! cargo run --release -p xtask -- validate     compare with ns-2's results
 //! cargo run --release -p xtask -- linux        compare the Linux host with this machine's kernel
-//! cargo run -p xtask -- fuzz-host              the sender beside this machine's kernel, script by script
+//! cargo run -p xtask -- fuzz-host              the sender compared with this machine's kernel, script by script
 //! cargo run -p xtask -- live                   live experiments as they were measured on one machine
-//! cargo run --profile dist -p xtask -- bench   cost per packet, beside ns-2's
+//! cargo run --profile dist -p xtask -- bench   cost per packet, compared with ns-2's
 //! cargo run --profile dist -p xtask -- ratchet instruction counts against the committed record
 //! cargo run --release -p xtask -- gates        every controller through the suites of `knee gate`
-//! cargo run --release -p xtask -- hunt PART    what hunts find, and AdvNet's scores beside ours
+//! cargo run --release -p xtask -- hunt PART    findings of hunts, and AdvNet's scores next to ours
 //! cargo run -p xtask -- mutants                seeded faults that gates have to catch
-//! cargo run --release -p xtask -- precision    intervals and cautions beside long runs
+//! cargo run --release -p xtask -- precision    intervals and cautions compared with long runs
 //! cargo run -p xtask -- docs                   documentation from the registries
 //! ```
 
@@ -50,7 +50,7 @@ enum Task {
     FuzzHost(fuzz_host::Arguments),
     /// Keep reports of live experiments and write their page.
     Live(live::Arguments),
-    /// Measure the cost per packet, beside ns-2's.
+    /// Measure the cost per packet, compared with ns-2's.
     Bench(bench::Arguments),
     /// Compare instruction counts with the committed record.
     Ratchet(bench::ratchet::Arguments),
@@ -62,7 +62,7 @@ enum Task {
     BenchAcks(bench::acks::Arguments),
     /// Test every controller by the suites of `knee gate`, and keep the outcomes.
     Gates(gates::Arguments),
-    /// Hunt controllers, and compare with what others found.
+    /// Hunt controllers, and compare with published findings.
     Hunt(hunt::Arguments),
     /// Build seeded faults and refactorings, and run their gates.
     Mutants(mutants::Arguments),

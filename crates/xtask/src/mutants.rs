@@ -53,7 +53,7 @@ fn list() -> Result<List, String> {
     toml::from_str(include_str!("../mutants.toml")).map_err(|error| error.to_string())
 }
 
-/// Builds the mutants, runs their gates, and says which were caught; whether all faults were, and no refactoring.
+/// Builds the mutants, runs their gates, and says which were caught; returns whether all faults were, and no refactoring.
 pub fn run(arguments: &Arguments) -> Result<bool, String> {
     let list = list()?;
     let wanted = |mutant: &&Mutant| {

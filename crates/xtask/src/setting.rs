@@ -2,7 +2,7 @@
 //! Converts the settings of a run of ns-2 or ns-3 into a scenario.
 //!
 //! ns-2's habits become explicit settings: a connection starts with a SYN, the window grows even if not full, objects
-//! are whole packets, each requested over a connection of its own, which takes two more round trips, Vegas sends
+//! are whole packets, each requested over its own connection, which takes two more round trips, Vegas sends
 //! packets without a header, and a drop-tail or REM queue of n packets holds n − 1.
 //!
 //! In ns-3 a device holds one packet ahead of the discipline, links have a header of two bytes, and hosts send at once.
@@ -166,7 +166,7 @@ fn queue(text: &mut String, setup: &Setup) {
     }
 }
 
-/// Our discipline for one of the scripts', and what is not its default.
+/// Our discipline for one of the scripts', and its settings other than defaults.
 fn discipline(kind: &str, setup: &Setup) -> (&'static str, Vec<(&'static str, String)>) {
     let given = |ours, key, default| (ours, setup.number(key, default).to_string());
     let quantum = vec![("quantum", "\"1500b\"".into())];
@@ -210,7 +210,7 @@ fn options(text: &mut String, setup: &Setup) {
     text.push_str("\n[tcp]\n");
     line(text, "payload", format_args!("\"{PAYLOAD}b\""));
     line(text, "header", format_args!("\"{}b\"", header + if stamps { stamp } else { 0.0 }));
-    // PERT for ns-2 hears the time at which each packet was sent from its acknowledgement, at no bytes.
+    // PERT for ns-2 gets the time at which each packet was sent from its acknowledgement, at no bytes.
     line(text, "timestamps", format_args!("{}", stamps || setup.scheme().0 == "pert"));
     line(text, "handshake", format_args!("{}", setup.count("syn", 1) == 1));
     line(text, "initial_window", format_args!("2"));

@@ -21,7 +21,7 @@ settings! {
     pub struct Params {
         /// The queueing delay that it tolerates.
         budget: Span = Span::from_millis(5), Span::from_micros(1)..=Span::from_secs(10);
-        /// The fraction of the window that a loss takes off.
+        /// The fraction by which a loss reduces the window.
         decrease: f64 = 0.5, 0.01..=0.99;
     }
 }

@@ -8,7 +8,7 @@ use kneepoint::table::value;
 /// Labels of a row.
 type Labels = &'static [(&'static str, &'static str)];
 
-/// What to print of a run: title, metric, scale and labels of the row.
+/// Numbers to print of a run: title, metric, scale and labels of the row.
 const COLUMNS: [(&str, &str, f64, Labels); 4] = [
     ("utilization", "utilization", 1.0, &[]),
     ("queue, ms", "queueing_delay_mean_ms", 1.0, &[]),

@@ -26,11 +26,11 @@ pub(super) struct Campaign<'s> {
     pub(super) budget: Budget,
     /// By the clock of the machine.
     ends: Option<Duration>,
-    /// Whether a run did not begin for that.
+    /// Whether that prevented a run from starting.
     pub(super) spent: AtomicBool,
 }
 
-/// How much simulated time passes between two looks at the progress and at Ctrl-C.
+/// The simulated time between two checks of the progress and of Ctrl-C.
 const SLICE: Span = Span::from_millis(500);
 
 impl Campaign<'_> {
@@ -40,7 +40,7 @@ impl Campaign<'_> {
         budget: Budget,
         ends: Option<Duration>,
     ) -> Campaign<'s> {
-        // What bottlenecks can carry, so that a fast link is known to take longer than a slow one.
+        // The capacity of bottlenecks, because a fast link takes longer than a slow one.
         let bar = session.bar(runs.iter().map(|run| cost(run.work)).sum());
         Campaign {
             session,
@@ -95,7 +95,7 @@ impl Campaign<'_> {
         while now < end {
             let until = end.min(now + SLICE.min(guard.step()));
             guard.advance(&mut simulation, until)?;
-            // In the end, too: what stops a call may be a failure of this run.
+            // Also at the end, because this run's failure may have stopped the call.
             if self.stopped() {
                 return Ok(None);
             }

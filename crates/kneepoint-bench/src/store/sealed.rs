@@ -20,7 +20,7 @@ const FORMAT: u32 = 2;
 /// Where the record begins, and the checksum.
 const RECORD: &str = ",\"record\":";
 const CHECKSUM: &str = ",\"sha256\":\"";
-/// The length of what comes after the record.
+/// The length of the part after the record.
 const TAIL: usize = CHECKSUM.len() + 64 + "\"}\n".len();
 
 /// Which run it is.
@@ -32,12 +32,12 @@ struct Head {
     engine: String,
 }
 
-/// What is wrong with a file.
+/// The fault of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// It cannot be what was kept under this name.
+    /// It cannot be the run of this name.
     Damaged(String),
-    /// It is whole, and another version kept it.
+    /// It is whole, and was written by another version.
     Version,
 }
 
@@ -108,10 +108,10 @@ fn unsealed(bytes: &[u8]) -> Fault {
     if bytes.is_empty() {
         return Fault::Damaged("it is empty".into());
     }
-    // Nothing with an envelope is a record as it stands, however damaged.
+    // No file with an envelope is itself a record, however damaged.
     match serde_json::from_slice::<Record>(bytes) {
         Ok(_) => Fault::Version,
-        Err(_) => Fault::Damaged("its checksum is missing or another: it was cut short or changed".into()),
+        Err(_) => Fault::Damaged("its checksum is missing or differs: it was truncated or changed".into()),
     }
 }
 

@@ -9,11 +9,12 @@
 //! W, Wn <= 2 outstanding          where an acknowledgement raises them
 //! ```
 //!
-//! `W`, `Wn` packets. The term 1/W is one packet a round trip, which makes W of flows that share a router alike: n of them
-//! hold a fraction of 1/2 (1 - 1/W) accelerated, so those with the lesser W gain.
+//! `W`, `Wn` packets. The term 1/W is one packet a round trip, which equalises W of flows that share a router: with n
+//! flows a fraction of 1/2 (1 - 1/W) is accelerated, so flows with a smaller W gain.
 //!
-//! Readings: an acknowledgement of several packets counts for each of them; nothing accelerates while losses are
-//! repaired or the sender has nothing to send, and brakes count always. A timeout leaves W alone, and starts Wn over from one packet.
+//! Readings: an acknowledgement of several packets counts for each of them; nothing accelerates during recovery or
+//! while the sender has nothing to send; brakes always count. A timeout leaves W alone, and starts Wn over from one
+//! packet.
 //!
 //! Departures: a packet that arrives with a CE mark is a brake, and any other accelerates; the paper's codepoints are ECT(1) and ECT(0).
 //! So any queue that marks is a brake, and Wn answers no marks. Wn is Reno's, CUBIC's in the paper. Where no router of
@@ -58,7 +59,7 @@ impl Controller for Abc {
         let accelerated = f64::from(ack.acked.saturating_sub(ack.marked));
         let window = self.window + accelerated * (1.0 + 1.0 / self.window);
         self.window = window.min(most).max(self.window);
-        // An echoed mark is a brake, which is no reason for Wn not to grow.
+        // An echoed mark is a brake, which is not a reason for Wn not to grow.
         let before = self.other.packets;
         self.other.grow_by(f64::from(ack.acked), ack, 1.0);
         self.other.packets = self.other.packets.min(most).max(before);
@@ -114,7 +115,7 @@ mod tests {
             trace.ack(trace.rtt);
         }
         assert!((40.9..41.1).contains(&trace.window()), "{}", trace.window());
-        // A mark is told once a window as well, which changes nothing.
+        // A mark is also reported once per window, which changes nothing.
         let before = trace.window();
         trace.ecn();
         assert_eq!(trace.window(), before);

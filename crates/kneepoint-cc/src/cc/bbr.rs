@@ -26,17 +26,20 @@
 //! Readings: the allowance of three send quanta is three packets, for hosts here send one at a time; packets lost
 //! are counted when they are retransmitted; before the first RTT the rate is that of a path of 1 ms (§4.2.1), the
 //! first RTT corrects it (as Linux does).
-//! Departures: the pace after an idle time is what it was (§4.3.4.4 begins with gain 1), as no host reports
+//! Departures: the pace after an idle time is unchanged (§4.3.4.4 begins with gain 1), as no host reports the start of
 //! sending. Without selective acknowledgements B is less certain.
 //!
 //! Era linux differs: the pace is 1 % below p B; a target is the product and 3 Q, whole and even, and 2 more in the first
 //! phase of ProbeBW, where Q is a millisecond's packets at the pace, 2 to 64 KB of them; `W` goes to a target that has
 //! `extra` more once the pipe is full: packets that arrived beyond B since they last were as many as B says, the
 //! greatest of 5 to 10 rounds, at most 100 ms of B; the first phase of ProbeBW counts Q as in flight already; a timeout
-//! makes Startup look for growth anew; only a smaller RTT renews T, in whole microseconds; `W` falls by what is lost in any state, and an
-//! acknowledgement of nothing that arrived leaves it; a rate sample takes the smallest RTT of the connection at least, not T; where two intervals of
-//! 4 to 16 rounds have the same rate and lose a fifth, a token bucket polices, whose rate stands for B with p = 1 for 48 rounds (`lt_bw`). Left out: departures scheduled
-//! ahead, for hosts here send at the time; whether an acknowledgement was delayed, when T has aged; gains in 256ths.
+//! makes Startup look for growth anew; only a smaller RTT renews T, in whole microseconds; `W` falls by the lost
+//! packets in any state, and an acknowledgement without new data leaves it unchanged; a rate sample takes the smallest
+//! RTT of the
+//! connection at least, not T; where two intervals of
+//! 4 to 16 rounds have the same rate and lose a fifth, the path has a policer, whose rate replaces B with p = 1 for 48
+//! rounds (`lt_bw`). Left out: departures scheduled ahead, because hosts here send at the time itself; whether an
+//! acknowledgement was delayed, when T has aged; gains in 256ths.
 
 use alloc::{boxed::Box, vec::Vec};
 
@@ -82,7 +85,7 @@ crate::settings! {
         rtt_window: Span = Span::from_secs(10), Span::from_millis(100)..=Span::from_secs(3600);
         /// How long the window is then kept small to see it again.
         probe_rtt: Span = Span::from_millis(200), Span::from_millis(1)..=Span::from_secs(10);
-        /// The least window but in repair, and that of ProbeRTT, in packets.
+        /// The least window outside recovery, and the window of ProbeRTT, in packets.
         min_window: f64 = 4.0, 1.0..=100.0;
     }
 }
@@ -123,10 +126,10 @@ struct State {
     full_rounds: u32,
     pacing: f64,
     window: f64,
-    /// The window before a repair or ProbeRTT.
+    /// The window before a recovery episode or ProbeRTT.
     prior_window: f64,
     in_flight: f64,
-    /// A repair goes on until this packet is acknowledged.
+    /// A recovery episode goes on until this packet is acknowledged.
     repair: Option<u64>,
     /// The repair is in its first round: as many packets leave as arrive.
     conserves: bool,

@@ -27,8 +27,8 @@
 //! else, per round with a loss:  B_lo = max(rate of the round, 0.7 B_lo), from B
 //!                               I_lo = max(arrived in a round trip, 0.7 I_lo), from W
 //! Up with W = I_hi in flight:   I_hi += 1, 2, 4, ... packets a round
-//! timeout:  W = 1 and what is still in flight; when repaired, W as before
-//! spurious: W, B_lo, I_lo, I_hi at least as before the repair; if losses ended Startup or Up, Startup again or Refill
+//! timeout:  W = 1 plus packets still in flight; after recovery, W as before
+//! spurious: W, B_lo, I_lo, I_hi at least as before the recovery episode; if losses ended Startup or Up, Startup again or Refill
 //! idle:     pacing rate = 0.99 B until the next acknowledgement, which begins no ProbeRTT
 //! ```
 //!
@@ -78,9 +78,9 @@ crate::settings! {
         probe_wait: Span = Span::from_secs(2), Span::from_millis(1)..=Span::from_secs(3600);
         /// Rounds between such probes at most.
         probe_rounds: f64 = 63.0, 1.0..=1000000.0;
-        /// After a probe that lost too much, stop the next one where that one was.
+        /// After a probe that lost too much, stop the next one at the same level.
         precautionary: bool = true;
-        /// How long the smallest round-trip time is trusted before it is looked for again.
+        /// How long the smallest round-trip time is trusted before it is searched for again.
         probe_rtt_interval: Span = Span::from_secs(5), Span::from_millis(100)..=Span::from_secs(3600);
         /// The least window in packets.
         min_window: f64 = 4.0, 1.0..=100.0;
@@ -118,7 +118,7 @@ struct State {
     /// Arriving packets were sent while probing, no losses were answered yet; the last of them arrive in this round.
     probe_sample: bool,
     probe_ends: bool,
-    /// The last probe lost too much; this one stopped where that one had.
+    /// The last probe lost too much; this one stopped at the same level.
     too_high: bool,
     stopped_early: bool,
     /// When the cycle began, how long it waits, and the round from which it counts.
@@ -127,12 +127,12 @@ struct State {
     wait_round: u64,
     pacing: f64,
     window: f64,
-    /// The window before a repair or ProbeRTT.
+    /// The window before a recovery episode or ProbeRTT.
     prior_window: f64,
     in_flight: f64,
     /// In flight before this acknowledgement.
     before: f64,
-    /// A repair goes on until this packet is acknowledged; the round in which it began.
+    /// A recovery episode goes on until this packet is acknowledged; the round in which it began.
     repair: Option<(u64, u64)>,
 }
 
@@ -142,7 +142,7 @@ impl State {
         self.target_with(gain, 0.0)
     }
 
-    /// The same and so many packets more.
+    /// The same and this many packets more.
     fn target_with(&self, gain: f64, more: f64) -> f64 {
         let unknown = self.model.rtt == Span::MAX || self.rate == 0.0;
         let product =
@@ -258,7 +258,7 @@ impl Controller for Bbr3 {
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {
-        // A timeout within a repair begins none.
+        // A timeout within a recovery episode begins none.
         if timeout.reported {
             self.0.save_window()
         } else {

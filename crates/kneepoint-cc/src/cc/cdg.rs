@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! CDG: backs off at random as round-trip times rise, whatever their level.
+//! CDG: backs off at random as round-trip times rise, at any level.
 //!
 //! D. A. Hayes, G. Armitage, "Revisiting TCP Congestion Control Using Delay Gradients", IFIP Networking 2011, §3; details as in the authors' FreeBSD module.
 //!
@@ -19,7 +19,7 @@
 //! The shadow is forgotten where the queue empties (mean gmin >= 0 > mean gmax).
 //!
 //! Readings:
-//! * The round in which a backoff is answered has no gradient. Nor has the one in which a loss is (Linux).
+//! * The round in which a backoff is answered has no gradient. A round with a loss has none either (Linux).
 //! * Sums of gradients within 32 µs are no rise or fall (Linux; the authors' clock ticks once a millisecond).
 //! * A loss never widens the window: the shadow is at most the window (Linux; the authors restore all of it).
 //! * On hosts of Linux as `tcp_cdg` of Linux 6.12 (`cdg/linux.rs`): β = 0.7071, every loss halves or leaves the shadow
@@ -45,11 +45,11 @@ crate::settings! {
     pub struct Params {
         /// G: the mean gradient at which a backoff has probability 1 - 1/e.
         scale: Span = Span::from_millis(3), Span::from_micros(1)..=Span::from_secs(10);
-        /// a: how many gradients the mean is of.
+        /// a: the number of gradients in the mean.
         memory: u32 = 8, 1..=256;
-        /// The fraction of the window that a backoff takes off; `auto` is 0.3, or 0.2929 on hosts of Linux.
+        /// The fraction by which a backoff reduces the window; `auto` is 0.3, or 0.2929 on hosts of Linux.
         decrease: Or<f64, Auto> = Or::WORD, Or::is(0.01)..=Or::is(0.99);
-        /// The fraction of the window that a loss takes off.
+        /// The fraction by which a loss reduces the window.
         loss_decrease: f64 = 0.5, 0.01..=0.99;
         /// Backoffs in a row without effect before backoffs are left out; 0 never leaves one out.
         ineffectual: u32 = 5, 0..=1000;
@@ -62,10 +62,10 @@ crate::settings! {
     }
 }
 
-/// What a backoff takes off in Linux: 1 less 724 / 1024.
+/// The reduction of a backoff in Linux: 1 less 724 / 1024.
 const BACKOFF_IN_LINUX: f64 = 300.0 / 1024.0;
 
-/// Milliseconds within which a sum of gradients says nothing.
+/// Milliseconds within which a sum of gradients is insignificant.
 const NOISE: f64 = 0.032;
 
 /// The least and the greatest round-trip time of a round, or their gradients: milliseconds.
@@ -84,7 +84,7 @@ pub struct Cdg {
     /// The round before, unless a backoff or a loss was answered in it.
     previous: Option<Extremes>,
     gradients: Vec<Extremes>,
-    /// Backoffs since a mean fell, those left out among them.
+    /// Backoffs since a mean fell, including the ones left out.
     in_a_row: u32,
     backoffs: u64,
     /// Whether the queue seems to be.
@@ -153,7 +153,7 @@ impl Cdg {
         !left_out
     }
 
-    /// The fraction of the window that a backoff takes off.
+    /// The fraction by which a backoff reduces the window.
     fn decrease(&self) -> f64 {
         let own = if self.linux.is_some() { BACKOFF_IN_LINUX } else { 0.3 };
         self.params.decrease.get().copied().unwrap_or(own)

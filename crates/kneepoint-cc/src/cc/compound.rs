@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Compound TCP: Reno's window and beside it a second one that grows fast until a queue shows.
+//! Compound TCP: Reno's window, and a second one that grows fast until a queue shows.
 //!
 //! K. Tan, J. Song, Q. Zhang, M. Sridharan, "A Compound TCP Approach for High-Speed and Long Distance Networks", INFOCOM 2006, §III; draft-sridharan-tcpm-ctcp.
 //!
@@ -33,7 +33,7 @@ crate::settings! {
     pub struct Params {
         /// How fast the delay-based window grows.
         alpha: f64 = 0.125, 0.001..=10.0;
-        /// The fraction of the window that a loss takes off.
+        /// The fraction by which a loss reduces the window.
         beta: f64 = 0.5, 0.01..=0.99;
         /// The power of the window that its growth follows; the paper ties 0.8 to HighSpeed TCP and takes 0.75.
         k: f64 = 0.75, 0.0..=1.0;

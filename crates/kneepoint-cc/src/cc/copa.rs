@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Copa: moves its window towards the rate 1/(δ · queueing delay), and pushes harder beside those that fill buffers.
+//! Copa: moves its window towards the rate 1/(δ · queueing delay), and pushes harder against flows that fill buffers.
 //!
 //! V. Arun, H. Balakrishnan, "Copa: Practical Delay-Based Congestion Control for the Internet", NSDI 2018, §2.
 //!
@@ -10,22 +10,22 @@
 //! before W first comes down:  W += 1 per packet arrived
 //! once a window:              v doubles once W went the same way in three windows, and is 1 where it turned
 //! the queue counts as empty   where dq <= 0.1 (greatest RTT of 4 srtt - base)
-//! beside buffer-fillers:      the queue was not empty for 5 srtt;
+//! against buffer-fillers:     the queue was not empty for 5 srtt;
 //!                             then 1/δ += 1 in each window without a loss, and halves at a loss
 //! otherwise:                  δ = 0.5
 //! pacing rate 2 W / standing
 //! ```
 //!
 //! `W` window, 1/δ: packets; `v` velocity; times s; srtt as in RFC 6298. A flow alone keeps 1/δ packets waiting;
-//! so flows of one kind share the link equally, for each keeps as many.
+//! so flows of one kind share the link equally, because each keeps the same number.
 //!
 //! Readings: `v` is 1 as soon as the rate crosses the target against it, not only when a window ends (as in
 //! Facebook's mvfst): else it is spent the wrong way, and the window swings by half. A window, for `v` and δ,
 //! lasts srtt (as in the authors' code). No more than one packet is gained or lost per packet arrived (their code
-//! halves `v` above δ W), and a window is not below two packets (likewise). Losses and marks mean nothing but
-//! beside buffer-fillers, where one loss counts per repair. A timeout starts over from two packets, and doubles up
+//! halves `v` above δ W), and a window is not below two packets (likewise). Losses and marks count only against
+//! buffer-fillers, one per recovery episode. A timeout starts over from two packets, and doubles up
 //! to half of the window before. A sender without data does not grow its window.
-//! Known weakness: a flow alone may take its own queue for that of a buffer-filler. The queue swings between none and
+//! Known weakness: a flow alone may take its own queue for a buffer-filler's. The queue swings between none and
 //! five packets, and counts as empty below a tenth of that, half a packet. After some swings that leave a packet, 1/δ
 //! rises with each window, and the queue does not empty again before a loss. At 10 Mbit/s and 20 ms, with every packet
 //! acknowledged and a buffer of 4 BDP, a flow alone then keeps 43 ms of queue; with `competitive` false, 2.0 ms.
@@ -45,7 +45,7 @@ crate::settings! {
     pub struct Params {
         /// δ: one over the packets that a flow keeps waiting.
         delta: f64 = 0.5, 0.001..=10.0;
-        /// Push harder beside flows that fill buffers.
+        /// Push harder against flows that fill buffers.
         competitive: bool = true;
         /// How long the smallest round-trip time is remembered.
         rtt_window: Span = Span::from_secs(10), Span::from_millis(100)..=Span::from_secs(3600);
@@ -59,7 +59,7 @@ const NEARLY_EMPTY: f64 = 0.1;
 /// Smoothed round-trip times without an empty queue that mean company, and over which the swing is measured.
 const PATIENCE: f64 = 5.0;
 const SWING: f64 = 4.0;
-/// The velocity doubles after so many windows in one direction.
+/// The velocity doubles after this many windows in one direction.
 const STEADY: u32 = 3;
 
 /// A Copa controller.

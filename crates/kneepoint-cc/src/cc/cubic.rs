@@ -74,7 +74,7 @@ const SMOOTHING: f64 = 0.875;
 /// A stage of congestion avoidance.
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
-    /// When it began, later by as long as its time stood still.
+    /// Its start, shifted by the time for which its clock stood still.
     began: Time,
     /// K in seconds.
     k: f64,
@@ -103,13 +103,13 @@ pub struct Cubic {
     /// Not `auto`.
     era: Era,
     tick: Span,
-    /// Era linux: what is acknowledged for the next packet, and for the next of West.
+    /// Era linux: packets acknowledged towards the next packet of the window, and of West.
     steps: Steps,
     fast_convergence: bool,
     reno_friendly: bool,
 }
 
-/// By a product, which costs an acknowledgement less than a quotient.
+/// A product costs an acknowledgement less than a quotient.
 #[inline]
 fn seconds(span: Span) -> f64 {
     span.0 as f64 * 1e-9
@@ -164,7 +164,7 @@ impl Cubic {
         self.epoch = Some(epoch);
     }
 
-    /// Slow start; in era linux what is left of an acknowledgement at its end counts in avoidance.
+    /// Slow start; in era linux the rest of an acknowledgement at its end counts in avoidance.
     fn start(&mut self, ack: &Ack) {
         if self.era != Era::Linux {
             return self.window.grow(ack, 1.0);

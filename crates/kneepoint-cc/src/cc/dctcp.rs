@@ -22,8 +22,8 @@
 //! ```
 //!
 //! In Linux (`tcp_dctcp`) windows are whole packets and alpha is whole 1024ths, with the arithmetic of
-//! `marking`: of a mark's reduction what is taken off is rounded down, so that a window below 2 / alpha
-//! keeps all of it; of a loss's, what is left.
+//! `marking`: the decrease of a mark is rounded down, so a window below 2 / alpha stays the same; after a loss the
+//! remaining window is rounded down.
 //!
 //! Readings: alpha begins at 1, so the first mark halves the window as a loss would (the RFC leaves it open; 0 keeps
 //! slow start's overshoot); a mark takes its part of W, whether or not W was full; no acknowledgement that echoes
@@ -57,7 +57,7 @@ pub struct Dctcp {
 }
 
 impl Dctcp {
-    /// What a loss leaves: in Linux rounded down, unlike what a mark leaves.
+    /// The window after a loss: rounded down in Linux, unlike after a mark.
     fn half(&self, flight: f64) -> f64 {
         let half = flight / 2.0;
         if self.window.is_whole() { libm::floor(half) } else { half }
@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn the_fraction_fades_by_a_sixteenth_a_window_and_a_mark_takes_half_of_it() {
         let mut trace = avoiding(100.0, Params::default());
-        // The first acknowledgement ends a window of its own.
+        // The first acknowledgement ends its own window.
         trace.ack(trace.rtt);
         assert_eq!(trace.controller.marking.alpha(), 15.0 / 16.0);
         let before = trace.window();
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn in_linux_a_mark_takes_off_whole_packets_and_none_of_a_window_below_two_over_alpha() {
-        // W - floor(W A / 2048): alpha is 96 / 1024, and the first acknowledgement ends a window of its own: 90 / 1024.
+        // W - floor(W A / 2048): alpha is 96 / 1024, and the first acknowledgement ends its own window: 90 / 1024.
         let left = |window| {
             let start = Start { version: Version::Linux, ..Start::avoiding(window) };
             let params = Params { initial_alpha: 96.0 / 1024.0, ..Params::default() };
@@ -200,7 +200,7 @@ mod tests {
     #[test]
     fn the_fraction_settles_where_the_paper_says() {
         // A window that is marked while it exceeds W* = 165: the paper's sawtooth, in whole round trips. A small gain,
-        // for the paper's alpha is the mean and takes no part in the sawtooth.
+        // because the paper's alpha is the mean without the sawtooth.
         let w_star = 165.0;
         let mut trace = avoiding(100.0, Params { gain: 1.0 / 512.0, initial_alpha: 0.2 });
         for _ in 0..20_000 {

@@ -64,7 +64,7 @@ impl Delay {
         self.observe_with(rtt, self.sample_weight);
     }
 
-    /// Takes in one round-trip time with a weight of its own.
+    /// Takes in one round-trip time with its own weight.
     #[inline]
     pub fn observe_with(&mut self, rtt: Span, weight: f64) {
         let sample = rtt.0 as f64;

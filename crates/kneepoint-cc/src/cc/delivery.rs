@@ -4,16 +4,16 @@
 //! draft-cheng-iccrg-delivery-rate-estimation; rounds as in draft-cardwell-iccrg-bbr-congestion-control §4.1.1.3.
 //!
 //! ```text
-//! P is the packet that the acknowledgement answers, sent at s = now - RTT; A the last one heard before s:
-//! delivered = arrived so far - arrived when A was heard
-//! interval  = max(s - A's packet sent,  now - A heard)
+//! P is the packet that the acknowledgement answers, sent at s = now - RTT; A the last acknowledgement before s:
+//! delivered = arrived so far - arrived when A arrived
+//! interval  = max(s - A's packet sent,  now - arrival of A)
 //! rate      = delivered / interval, unless the interval is below the smallest RTT
 //! ```
 //!
 //! The draft keeps this with every packet sent. Here the acknowledgements are remembered instead, for when a
 //! packet was sent follows from its round-trip time. At most [`PER_FLIGHT`] of them are kept for each flight of
-//! packets, so that the memory is bounded whatever the window; a rate is then averaged over that much more.
-//! An acknowledgement that measures no round-trip time is taken to have the one measured last.
+//! packets, so that the memory is bounded for any window; a rate is then averaged over correspondingly more packets.
+//! An acknowledgement without a round-trip time gets the one measured last.
 //! A round ends when a packet is acknowledged that was sent after it began. Packets sent while the sender had
 //! nothing more to send, and all in flight with them, give samples that are `limited`.
 
@@ -34,7 +34,7 @@ struct Heard {
     sent: Time,
     resent: u64,
     in_flight: u32,
-    /// Whether packets that were sent next tell less than the path could carry.
+    /// Whether the next packets give samples below the capacity of the path.
     limited: bool,
 }
 
@@ -48,7 +48,7 @@ pub struct Sample {
     /// A round ended and the next began.
     pub round: bool,
     /// Packets that arrived since the acknowledgement before; at least one, where one was acknowledged in order: after
-    /// a timeout the sender hears of packets a second time.
+    /// a timeout, packets are acknowledged a second time.
     pub newly: f64,
     /// Packets retransmitted since then: lost ones, as soon as the host repairs them.
     pub lost: f64,
@@ -142,7 +142,7 @@ impl Delivery {
         while self.heard.get(1).is_some_and(|next| next.at <= sent) {
             self.heard.pop_front();
         }
-        // A packet sent before one that was answered already tells nothing new.
+        // A packet sent before an acknowledged one gives no new information.
         let Some(&prior) = self.heard.front().filter(|prior| prior.at <= sent) else { return };
         if prior.delivered >= self.round_end {
             sample.round = true;
@@ -187,7 +187,7 @@ pub(crate) mod tests {
         pub now: Time,
         pub delivered: u64,
         pub next: u64,
-        /// The time that the bottleneck takes for a packet, and that the path takes besides.
+        /// The bottleneck's time for a packet, and the rest of the path's.
         service: Span,
         delay: Span,
         /// When a packet may leave; when the bottleneck has served its queue.

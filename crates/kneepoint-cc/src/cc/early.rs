@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Early responses: when a sender may respond, and what that leaves of its window.
+//! Early responses: when a sender may respond, and its window afterwards.
 //!
 //! S. Bhandarkar, A. L. N. Reddy, Y. Zhang, D. Loguinov, "Emulating AQM from End Hosts", SIGCOMM 2007, §3.
 //!
@@ -11,7 +11,7 @@
 //!
 //! "Since the impact of response may not be seen until after an RTT, we limit the early response to once per RTT": the first
 //! packet that shows the impact is the first one sent after the response. It is a marker, and the next response waits
-//! until it is acknowledged, as ns-2 waits after a mark of ECN. No response is made while losses are repaired.
+//! until it is acknowledged, as ns-2 waits after a mark of ECN. No response is made during recovery.
 //!
 //! A window that grows beyond the receiver's room (ns-2's does) is not in use there, and a response that cuts all of it may change nothing.
 //! So a response acts on the window in use, as reductions of ns-2 do (`windowd` in tcp.cc).
@@ -26,12 +26,12 @@ crate::settings! {
     pub struct Params {
         /// Wait between early responses until a packet that was sent after the last is acknowledged.
         once_per_round_trip: bool = true;
-        /// Count a loss, and the end of its repair, as a response that the next must wait for.
+        /// Count a loss, and the end of its repair, as a response that delays the next one.
         loss_counts: bool = true;
     }
 }
 
-/// What an early response leaves.
+/// The window after an early response.
 #[derive(Clone, Copy, Debug)]
 pub struct Cut {
     /// The least window, in packets.
@@ -42,7 +42,7 @@ pub struct Cut {
     pub grows: bool,
 }
 
-/// What a response acts on and what it leaves, apart from the state that every acknowledgement looks at.
+/// Inputs and results of a response, kept apart from the state that every acknowledgement reads.
 #[derive(Clone, Debug)]
 struct Reach {
     /// The receiver's room, in packets.
@@ -69,7 +69,7 @@ impl Early {
         Early { marker: 0, reach, params: params.clone(), responses: 0, recovering: false, in_slow_start }
     }
 
-    /// An acknowledgement arrived; it may be the end of a repair.
+    /// An acknowledgement arrived; it may be the end of a recovery episode.
     #[inline]
     pub fn hear(&mut self, ack: &Ack) {
         if self.recovering && !ack.recovering {
@@ -78,7 +78,7 @@ impl Early {
         self.recovering = ack.recovering;
     }
 
-    /// Whether nothing forbids a response to the acknowledgement just heard.
+    /// Whether a response to the current acknowledgement is permitted.
     #[inline]
     pub fn allowed(&self, ack: &Ack, slow_start: bool) -> bool {
         !ack.recovering
@@ -118,8 +118,8 @@ mod tests {
     use crate::settings::{Raw, Settings};
     use crate::units::Span;
 
-    /// What an early response leaves of 40 packets where the receiver has room for 20: after 60 ms of path, 200 ms of queue are past
-    /// every threshold, and the average is the last sample.
+    /// The window after an early response at 40 packets where the receiver has room for 20: on a path of 60 ms, a queue
+    /// of 200 ms exceeds every threshold, and the average is the last sample.
     fn left<C: Controller>(room: f64) -> f64 {
         left_with::<C>(room, "early_in_slow_start", &Raw::Bool(false))
     }
@@ -162,7 +162,7 @@ mod tests {
             }
             trace.window()
         };
-        // 1.3 + 0.7, and what is left of the packet in avoidance: 0.3 / 2.
+        // 1.3 + 0.7, and the rest of the packet in avoidance: 0.3 / 2.
         assert!((after_the_next(2.0) - 2.15).abs() < 1e-9);
         assert!((after_the_next(1.0) - (1.3 + 1.0 / 1.3)).abs() < 1e-9);
     }

@@ -25,7 +25,7 @@ crate::external! {
         fn marks() -> Marks;
         /// The explicit feedback it uses.
         fn wanted() -> Wanted;
-        /// Whether the window is its own to set while losses are repaired.
+        /// Whether the window is its own to set during recovery.
         fn steers_recovery() -> bool;
         /// Published response functions.
         fn steady_state() -> &'static [ResponseFunction];
@@ -41,7 +41,7 @@ crate::external! {
         fn on_loss(loss: &Loss);
         /// Start over from one packet.
         fn on_timeout(timeout: &Timeout);
-        /// A mark was echoed, told once per window.
+        /// A mark was echoed, reported once per window.
         fn on_ecn(ecn: &Ecn);
         /// Whether it asks its host for a reduction, since it was asked last.
         fn yields() -> bool;
@@ -141,7 +141,7 @@ mod tests {
                 choices: &[],
                 json: &["number"],
                 values: Values::Written { default: "0.5", range: Some("0 to 0.9") },
-                doc: "The fraction that a loss takes off.",
+                doc: "The fraction by which a loss reduces the window.",
             };
             &[PART]
         }

@@ -2,8 +2,8 @@
 //! The greatest of the recent values, in constant memory.
 //!
 //! K. Nichols's windowed filter, as BBR's and Copa's hosts use it: the best value, the best since that one, and
-//! the best since that. A new best forgets all; what has left the window hands over to the next; and where
-//! nothing better came for a quarter, or half, of the window, the value of now is what hands over later.
+//! the best since that. A new best replaces all; a value that has left the window is replaced by the next; and where no
+//! better one came for a quarter, or half, of the window, the present value becomes a successor.
 
 /// A value and when it came, in the caller's unit of time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -19,7 +19,7 @@ pub struct Greatest {
 }
 
 impl Greatest {
-    /// The greatest value seen within the window, before it slid on.
+    /// The greatest value within the window, before the window moved.
     pub fn get(&self) -> Option<f64> {
         self.best.map(|best| best[0].value)
     }

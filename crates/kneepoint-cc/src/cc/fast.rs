@@ -12,7 +12,7 @@
 //!
 //! `W` window, `W0` packets outstanding when the packet now acknowledged was sent; `α`: packets; `r` round-trip
 //! time, `m` threshold: time.
-//! At rest W (1 - base / avg) = α: each flow keeps α packets in the queue, whatever its round-trip time.
+//! At rest W (1 - base / avg) = α: each flow keeps α packets in the queue, for any round-trip time.
 //!
 //! Readings, all the module's, whose behaviour published comparisons in ns-2 show:
 //! * α is 100. Where the flows' α together exceed the buffer there is no rest: windows double every round trip
@@ -20,16 +20,16 @@
 //! * The paper makes one update a round, at most a doubling, min(2 W0, …). The module repeats it every 10 ms from
 //!   the W0 of a round trip ago, without that limit. `interval` is that time; 0 is the paper's rule.
 //! * An increase is a whole number of packets (the rest of it is dropped, so that a flow keeps up to 1 / γ packets
-//!   less than α), spread over the acknowledgements until the next update, at most one packet each. What is not
-//!   yet added is added in the round without updates, and after a loss. A decrease is taken at once.
-//! * W0 is that of before a loss for a round trip after the repair, which undoes much of the halving.
+//!   less than α), spread over the acknowledgements until the next update, at most one packet each. The pending part is
+//!   added in the round without updates, and after a loss. A decrease is taken at once.
+//! * For a round trip after the recovery episode, W0 is the window before the loss, which undoes much of the halving.
 //! * η is the module's; the paper's is min(3 / W, 1/4) (`max_weight`).
 //! * Slow start is the multiplicative increase: there is no threshold to remember, and a connection's initial one
 //!   is ignored.
 //! * A mark halves like a loss. The window is never below two packets.
 //!
 //! Departures from the module: losses are found and repaired by the host, without the module's retransmission of
-//! whatever is older than 2 avg; increases are spread for base round-trip times below 4 ms, too.
+//! packets older than 2 avg; increases are spread for base round-trip times below 4 ms, too.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -53,7 +53,7 @@ crate::settings! {
         interval: Span = Span::from_millis(10), Span::ZERO..=Span::from_secs(10);
         /// The greatest weight of a sample in the average round-trip time; the paper's is 0.25.
         max_weight: f64 = 1.0 / 256.0, 0.0001..=1.0;
-        /// The fraction of the window that a loss takes off.
+        /// The fraction by which a loss reduces the window.
         loss_decrease: f64 = 0.5, 0.01..=0.99;
     }
 }
@@ -75,9 +75,9 @@ pub struct Fast {
     due: Time,
     /// Packets acknowledged in this round and in the one before.
     acked: [f64; 2],
-    /// Packets outstanding since each of these times; what is sent at the time is not among them.
+    /// Packets outstanding since each of these times, without packets sent at that time.
     outstanding: VecDeque<(Time, f64)>,
-    /// Packets that the last update has left to add, and after how many acknowledged ones each.
+    /// Packets still to add from the last update, and the number of acknowledged packets for each.
     pending: f64,
     spacing: f64,
     /// Packets acknowledged since the last one was added.
@@ -136,7 +136,7 @@ impl Fast {
     }
 }
 
-/// How many times `whole` fits in `part`; 1 where there is no time at all.
+/// The number of times that `whole` fits in `part`; 1 where there is no time at all.
 fn ratio(part: Span, whole: Span) -> f64 {
     if whole == Span::ZERO { 1.0 } else { part.0 as f64 / whole.0 as f64 }
 }
@@ -294,7 +294,7 @@ mod tests {
         let params = Params { max_weight: 1.0, alpha: 20.0, ..Params::default() };
         let mut trace = settled(200.0, Span::from_millis(25), params);
         trace.round_trip();
-        // 0.8 · 200 + 20 = 180, and what is left of 20 packets after a dozen halvings.
+        // 0.8 · 200 + 20 = 180, and the rest of 20 packets after a dozen halvings.
         assert!((trace.window() - 180.0).abs() < 0.01, "{}", trace.window());
     }
 

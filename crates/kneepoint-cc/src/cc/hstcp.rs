@@ -15,9 +15,9 @@
 //! `W` window, `S` slow-start threshold, `low` = 38, `high` = 83000: packets; `a` packets per round trip.
 //!
 //! Readings: §5 fits p(w) through (38, 10⁻³) and (83000, 10⁻⁷) and prints it as 0.078 / w^1.2; the program of
-//! Appendix B has 1 / 12.8 = 0.078125, and the table there follows from that, so it is taken, whatever `low` and
-//! `high` are. `a` is that of the whole number of packets in the window, at least 1, and no whole number itself; the
-//! table, which may be used instead, rounds it down. Beyond `high` the line b(w) goes on, as it does in the last rows
+//! Appendix B has 1 / 12.8 = 0.078125, and the table there follows from that, so that value is used for all `low` and
+//! `high`. `a` is computed for the window in whole packets, is at least 1, and is not rounded; the table, which may be
+//! used instead, rounds it down. Beyond `high` the line b(w) goes on, as it does in the last rows
 //! of the table, down to half of `high_decrease`.
 //!
 //! On hosts of Linux as `tcp_highspeed` of Linux 6.12, which goes by the rows of the table: between two of them `a` is the greater
@@ -39,7 +39,7 @@ crate::settings! {
         low_window: f64 = 38.0, 2.0..=100000.0;
         /// The window at which a loss takes off `high_decrease`, in packets.
         high_window: f64 = 83000.0, 3.0..=1000000000.0;
-        /// The fraction of the window that a loss takes off at `high_window`.
+        /// The fraction by which a loss reduces the window at `high_window`.
         high_decrease: f64 = 0.1, 0.01..=0.5;
     }
     check |params: &Params| {
@@ -52,7 +52,7 @@ crate::settings! {
     }
 }
 
-/// The fraction that a loss takes off Reno's window.
+/// The fraction by which a loss reduces Reno's window.
 const RENO_DECREASE: f64 = 0.5;
 
 /// An HSTCP controller.
@@ -60,7 +60,7 @@ const RENO_DECREASE: f64 = 0.5;
 pub struct HsTcp {
     params: Params,
     window: Window,
-    /// The whole number of packets that `increase` belongs to.
+    /// The window in whole packets for which `increase` was computed.
     whole: u64,
     increase: f64,
     /// On hosts of Linux.
@@ -94,7 +94,7 @@ impl Table {
         self.rows.partition_point(|row| *row < window).min(self.rows.len() - 1)
     }
 
-    /// What a loss leaves of a window.
+    /// The window after a loss.
     fn left(&mut self, params: &Params, window: f64) -> f64 {
         let row = self.row(params, window);
         let parts = libm::floor(decrease(params, self.rows[row]) * 256.0);
@@ -140,7 +140,7 @@ fn first_beyond(params: &Params, window: f64, bound: f64) -> Option<f64> {
 }
 
 impl HsTcp {
-    /// What a loss at `flight` packets leaves.
+    /// The window after a loss at `flight` packets.
     fn left(&mut self, flight: f64) -> f64 {
         match &mut self.table {
             Some(table) => table.left(&self.params, flight),
@@ -258,7 +258,7 @@ mod tests {
 
     #[test]
     fn the_table_of_appendix_b_comes_out_to_the_last_row() {
-        // A row for each window at which `a` is more than one above that of the row before; the first has 1.
+        // A row for each window at which `a` is more than one above the row before; the first has 1.
         let params = Params::default();
         let mut last = 1.0;
         let mut rows = vec![38];

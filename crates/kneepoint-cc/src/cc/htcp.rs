@@ -18,12 +18,13 @@
 //! `βmax` = 0.8. The factor 2 (1 - β) keeps the mean window of β = 1/2.
 //!
 //! Readings, as in Linux where the draft leaves room: `B` is the greatest rate of a round trip since the loss before,
-//! smoothed by 3:1; before the first loss Δ counts from the first acknowledgement; RTTmin is that of the connection; RTTmax is that of the time since the loss before, or
-//! RTTmin + 0.95 (RTTmax - RTTmin) of the one before that, and samples during repair do not count. An acknowledged
+//! smoothed by 3:1; before the first loss Δ counts from the first acknowledgement; RTTmin is that of the connection;
+//! RTTmax is the greatest since the previous loss, or RTTmin + 0.95 (RTTmax - RTTmin) from the interval before that;
+//! samples during recovery do not count. An acknowledged
 //! packet adds no more than one packet.
 //!
 //! On hosts of Linux as `tcp_htcp` of Linux 6.12 (`htcp/linux.rs`), in whole numbers: growth is at most half as fast on short paths, since
-//! `f` is rounded down after scaling; RTTmin / RTTmax counts only from the second loss without a change of throughput on.
+//! `f` is rounded down after scaling; RTTmin / RTTmax counts only after two losses without a change of throughput.
 
 use alloc::{boxed::Box, vec::Vec};
 
@@ -159,7 +160,7 @@ impl Htcp {
     #[inline]
     fn increase(&self, now: Time) -> f64 {
         let since = now.since(self.lost.unwrap_or(now));
-        // By a product, which costs an acknowledgement less than a quotient.
+        // A product costs an acknowledgement less than a quotient.
         let growth = growth(since.0 as f64 * 1e-9 - self.low_speed) * self.per_scale;
         2.0 * (1.0 - self.beta) * growth.max(1.0)
     }

@@ -12,7 +12,7 @@
 //!
 //! `W` window, `S` slow-start threshold: packets; `RTT` smoothed round-trip time, `RTT0` = 25 ms.
 //!
-//! Readings: RTT is the least of the smoothed ones, as in Linux, so that a queue of its own does not hasten a flow.
+//! Readings: RTT is the least of the smoothed ones, as in Linux, so that its own queue does not hasten a flow.
 //! Departures: the paper multiplies the initial window and threshold by ρ, which the scenario sets here, and paces packets. The window ends
 //! at 65,535 packets, as in Linux: at ρ = 22 slow start would add four million with each acknowledgement.
 //!
@@ -63,7 +63,7 @@ pub struct Hybla {
     linux: Option<Count>,
 }
 
-/// What Linux counts, in the order of its fields.
+/// Linux's counters, in the order of its fields.
 #[derive(Clone, Copy, Debug, Default)]
 struct Count {
     /// Parts of a packet.
@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn a_path_four_times_as_long_gains_sixteen_packets_a_round_trip() {
-        // 16 packets in 100 ms are four in 25 ms, where Reno gains one in a window a quarter as large.
+        // 16 packets in 100 ms equal four in 25 ms, where Reno gains one with a window a quarter as large.
         let mut long = trace(Version::Published, Start::avoiding(400.0), 100);
         let gained = long.round_trip() - 400.0;
         assert!((15.5..16.0).contains(&gained), "{gained}");

@@ -22,7 +22,7 @@
 //! Readings: αmin = 0.3, Wthresh = 15 and θ = 5 are Linux's. Once the delay has been above d1, α returns to αmax only
 //! in the θth round below it, in sequence or not, so that one good round does not make the window jump. Least and
 //! greatest RTT belong to the connection and never age; a round ends with the first packet sent after the end of
-//! the round before, and none ends while losses are repaired. A fresh connection has αmax and β = 1/2.
+//! the round before, and none ends during recovery. A fresh connection has αmax and β = 1/2.
 //!
 //! On hosts of Linux as `tcp_illinois` of Linux 6.12: α is whole 128ths, β whole 64ths, delays are microseconds. α times the packets
 //! acknowledged since the window grew are worth a packet for each W; the rest of them is forgotten.
@@ -45,9 +45,9 @@ crate::settings! {
         alpha_min: f64 = 0.3, 0.01..=100.0;
         /// Packets added per round trip where there is next to no queueing delay.
         alpha_max: f64 = 10.0, 0.01..=1000.0;
-        /// The fraction of the window that a loss takes off where there is little queueing delay.
+        /// The fraction by which a loss reduces the window where there is little queueing delay.
         beta_min: f64 = 0.125, 0.01..=0.99;
-        /// The fraction of the window that a loss takes off where the queueing delay is great.
+        /// The fraction by which a loss reduces the window where the queueing delay is great.
         beta_max: f64 = 0.5, 0.01..=0.99;
         /// η1: the delay up to which α is greatest, as a fraction of the greatest delay.
         eta1: f64 = 0.01, 0.0..=0.99;
@@ -92,7 +92,7 @@ pub struct Illinois {
     beta: f64,
     least: Span,
     greatest: Span,
-    /// Of the round's samples, in nanoseconds.
+    /// The round's samples, in nanoseconds.
     rtt_sum: f64,
     rtt_count: u32,
     /// The round ends when this packet is acknowledged.

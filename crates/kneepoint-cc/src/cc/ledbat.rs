@@ -16,8 +16,8 @@
 //! by a constant, which cancels. TARGET = 100 ms, GAIN = 1, CURRENT_FILTER = 4, BASE_HISTORY = 10,
 //! ALLOWED_INCREASE = 1, MIN_CWND = 2.
 //!
-//! Readings: without slow start, as in the RFC's pseudocode. While losses are repaired the window does not grow, nor
-//! follows `flight` down. After a timeout the window grows as ever. Without timestamps nothing is known of one-way
+//! Readings: without slow start, as in the RFC's pseudocode. During recovery the window does not grow, nor
+//! follows `flight` down. After a timeout the window grows as usual. Without timestamps nothing is known of one-way
 //! delays: q is zero, and LEDBAT is Reno without slow start. Clocks that drift apart are not corrected.
 
 use alloc::vec::Vec;
@@ -42,7 +42,7 @@ crate::settings! {
         allowed_increase: f64 = 1.0, 0.0..=1000000.0;
         /// The least window, in packets.
         min_window: f64 = 2.0, 1.0..=100.0;
-        /// The fraction of the window that a loss takes off.
+        /// The fraction by which a loss reduces the window.
         loss_decrease: f64 = 0.5, 0.01..=0.99;
         /// The delay that it watches: hosts without a receiver's clock have round trips.
         signal: Signal = Signal::OneWay;

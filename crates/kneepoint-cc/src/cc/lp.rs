@@ -14,7 +14,7 @@
 //! `W` window: packets; `dmin`, `dmax` least and greatest of all one-way delays so far. Clocks may differ by a constant.
 //!
 //! Readings: a sign counts once; the next one after a round trip can be of a queue that W no longer makes. Without timestamps
-//! the round-trip time takes the place of the one-way delay.
+//! the round-trip time replaces the one-way delay.
 //!
 //! Linux differs: timestamps carry a random offset for each connection, so the differences that Linux takes for one-way delays span far more
 //! than any queue, and δ of that span is never reached. Only the first sample counts as a sign, being the least and the greatest at once.
@@ -31,7 +31,7 @@ use crate::units::{Span, Time};
 crate::settings! {
     /// TCP-LP's parameters.
     pub struct Params {
-        /// δ: the part of the range of delays that is no sign of a queue.
+        /// δ: the part of the range of delays that is not a sign of a queue.
         threshold: f64 = 0.15, 0.0..=1.0;
         /// γ: the weight of a sample in the smoothed delay.
         weight: f64 = 0.125, 0.001..=1.0;
@@ -165,7 +165,7 @@ mod tests {
         trace.ack(Span::from_millis(1));
         let halved = trace.window();
         assert_eq!(halved, libm::floor((before + 1.0 / 40.0) / 2.0));
-        // What was sent before tells nothing new; the next round trip does.
+        // Earlier packets give no new information; the next round trip does.
         (0..39).for_each(|_| trace.ack(Span::from_micros(100)));
         assert_eq!(trace.window(), halved);
         (0..20).for_each(|_| trace.ack(Span::from_micros(100)));

@@ -14,9 +14,9 @@
 //!
 //! `W` window, `S` slow-start threshold, `WT` = 50: packets; `K` packets per round trip; `β` = 0.15.
 //!
-//! Readings: in its first layer LTCP is Reno, decrease included. The layer is what the window says, so that a loss
-//! drops one layer at most up to K = 13, and may drop two or more above. The compensation makes up for what a long
-//! round trip costs in reaching a layer; the paper leaves its constant open, and here KR is 1 at `rtt_reference`.
+//! Readings: in its first layer LTCP is Reno, decrease included. The layer follows from the window, so a loss drops at
+//! most one layer up to K = 13, and may drop two or more above. The compensation offsets the time that a long round
+//! trip takes to reach a layer; the paper leaves its constant open, and here KR is 1 at `rtt_reference`.
 //! RTT is smoothed as in RFC 6298, and KR is set once a round trip.
 
 use alloc::vec::Vec;
@@ -42,7 +42,7 @@ crate::settings! {
     }
 }
 
-/// The fraction that a loss takes off Reno's window.
+/// The fraction by which a loss reduces Reno's window.
 const RENO_DECREASE: f64 = 0.5;
 
 /// An LTCP controller.

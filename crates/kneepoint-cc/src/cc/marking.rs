@@ -8,7 +8,7 @@
 //! a window is over when a packet is acknowledged that was not yet sent when it began
 //! ```
 //!
-//! In Linux (`tcp_dctcp`), alpha is a whole number A of 1024ths, and whatever is added to it or taken off is rounded down:
+//! In Linux (`tcp_dctcp`), alpha is a whole number A of 1024ths, and each change of it is rounded down:
 //!
 //! ```text
 //! A <- min(A - max(A g, 1) + 1024 g M, 1024);  A below 1 / g fades to 0 at once
@@ -21,7 +21,7 @@ use alloc::vec::Vec;
 
 use super::Ack;
 
-/// A whole alpha counts so many to one in Linux (`DCTCP_MAX_ALPHA`).
+/// A whole alpha counts this many to one in Linux (`DCTCP_MAX_ALPHA`).
 const PARTS: f64 = 1024.0;
 
 /// The average, and the window that is being counted.
@@ -149,7 +149,7 @@ mod tests {
         assert!(!marking.over(&ack(16, 24, 0)) && marking.over(&ack(17, 24, 0)));
     }
 
-    /// A of Linux, at g = 1/16, after a window of so many packets, so many of them marked.
+    /// A of Linux, at g = 1/16, after a window of this many packets, this many of them marked.
     fn in_linux(parts: f64, arrived: u64, marked: u32) -> f64 {
         let mut marking = Marking::in_linux(parts / PARTS, 1.0 / 16.0);
         marking.begin(&ack(0, arrived, 0));
@@ -166,7 +166,7 @@ mod tests {
         assert_eq!(in_linux(500.0, 9, 2), 483.0);
         // A mark in 65 packets counts for nothing, one in 64 does.
         assert_eq!([in_linux(160.0, 65, 1), in_linux(160.0, 64, 1)], [150.0, 151.0]);
-        // A sixteenth of 15 is no whole part: all of it fades.
+        // A sixteenth of 15 is not a whole part: all of it fades.
         assert_eq!([in_linux(16.0, 10, 0), in_linux(15.0, 10, 0)], [15.0, 0.0]);
         // 1024 - 64 + 64, and no more.
         assert_eq!(in_linux(1024.0, 10, 10), 1024.0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Congestion control: the signals of a sender, the answers of a controller, and the registry.
 //!
-//! A controller knows nothing of TCP, QUIC or the simulator. Its host calls it with a signal and reads
+//! A controller is independent of TCP, QUIC and the simulator. Its host calls it with a signal and reads
 //! [`Control`]. Windows are counted in **packets of full size**, as the papers count them: a host that counts
 //! bytes divides by its segment size. Time and randomness are arguments.
 //!
@@ -54,7 +54,7 @@ pub struct Start {
     pub room: f64,
     /// How the window grows below the threshold.
     pub slow_start: SlowStart,
-    /// What an acknowledgement is worth beyond the threshold.
+    /// The value of an acknowledgement beyond the threshold.
     pub crossing: Crossing,
     /// Whose version of the controller runs.
     pub version: Version,
@@ -79,10 +79,10 @@ impl Start {
     }
 }
 
-/// The explicit feedback that a sender's packets ask the network for.
+/// The explicit feedback that a sender requests from the network.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Wanted {
-    /// None: whatever the network knows, the controller is not told.
+    /// None: the controller receives nothing from the network.
     #[default]
     Nothing,
     /// The least rate along the path: [`Advice::Rate`].
@@ -99,7 +99,7 @@ pub enum Marks {
     Classic,
     /// ECT(0); the mark of each packet is echoed once (RFC 8257 §3.2).
     Each,
-    /// ECT(1): queues may mark early and often, for the sender answers in proportion; echoed as [`Marks::Each`]
+    /// ECT(1): queues may mark early and often, because the sender answers in proportion; echoed as [`Marks::Each`]
     /// (RFC 9331 §4).
     Scalable,
 }
@@ -125,7 +125,7 @@ pub trait Controller: Clone + core::fmt::Debug {
     const MARKS: Marks = Marks::Classic;
     /// The explicit feedback it uses.
     const WANTED: Wanted = Wanted::Nothing;
-    /// While losses are repaired the window is its own to set: proportional rate reduction stays off.
+    /// During recovery the controller sets its own window: proportional rate reduction stays off.
     const STEERS_RECOVERY: bool = false;
     /// Published response functions: its mean window at a given loss rate.
     const STEADY_STATE: &'static [steady::ResponseFunction] = &[];
@@ -154,12 +154,13 @@ pub trait Controller: Clone + core::fmt::Debug {
     fn on_loss(&mut self, loss: &Loss);
     /// Start over from one packet.
     fn on_timeout(&mut self, timeout: &Timeout);
-    /// A mark was echoed, told once per window; as a loss, unless the controller knows better (RFC 3168 §6.1.2).
+    /// A mark was echoed, reported once per window; by default a loss (RFC 3168 §6.1.2).
     fn on_ecn(&mut self, ecn: &Ecn) {
         self.on_loss(&Loss { now: ecn.now, flight: ecn.flight, una: ecn.next, next: ecn.next });
     }
-    /// Whether it asks its host for a reduction as after a mark, since it was asked last (Linux `tcp_enter_cwr`): the host spreads it over a
-    /// round trip, and tells it by [`on_ecn`](Controller::on_ecn). Where no host asks, it reduces by itself with the next acknowledgement.
+    /// Whether it asks its host for a reduction as after a mark, since it was asked last (Linux `tcp_enter_cwr`): the
+    /// host spreads it over a round trip, and reports it by [`on_ecn`](Controller::on_ecn). Where no host asks, it
+    /// reduces by itself with the next acknowledgement.
     fn yields(&mut self) -> bool {
         false
     }
@@ -169,7 +170,7 @@ pub trait Controller: Clone + core::fmt::Debug {
     fn sizes(&mut self) -> Option<Sizes<'_>> {
         None
     }
-    /// The host sets window and threshold; a controller without both ignores it, unless it knows better.
+    /// The host sets window and threshold; a controller without both ignores it by default.
     fn on_resize(&mut self, resize: &Resize) {
         if let Some(Sizes { window, threshold }) = self.sizes() {
             *window = resize.window.max(1.0);
@@ -237,7 +238,7 @@ impl Config {
     }
 }
 
-/// The methods of [`Controller`], for whichever controller this is.
+/// The methods of [`Controller`], forwarded to the variant.
 #[allow(missing_docs)]
 impl Any {
     pub fn marks(&self) -> Marks {

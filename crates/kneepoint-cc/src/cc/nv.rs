@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! TCP-NV: as Reno, unless packets wait: it compares its window with what the rate and the least delay call for.
+//! TCP-NV: as Reno, unless packets wait: it compares its window with the product of the rate and the least delay.
 //!
 //! L. Brakmo, "TCP-NV: An Update to TCP-Vegas", 2010, as `tcp_nv` of Linux 6.12 has it.
 //!
@@ -17,9 +17,9 @@
 //!         8 decisions to grow take one from k
 //! ```
 //!
-//! `W` window, `S` slow-start threshold, `M`, `pad`: packets; `base` least smoothed RTT, taken anew every 3.75 to 6.25 s at random.
+//! `W` window, `S` slow-start threshold, `M`, `pad`: packets; `base` least smoothed RTT, taken again every 3.75 to 6.25 s at random.
 //!
-//! Departure: `min_window` takes the place of the kernel's least window, which follows the bursts of offloading devices.
+//! Departure: `min_window` replaces the kernel's least window, which follows the bursts of offloading devices.
 
 use alloc::{boxed::Box, vec::Vec};
 
@@ -36,11 +36,11 @@ crate::settings! {
         pad: f64 = 10.0, 0.0..=10000.0;
         /// The window does not grow when it is closer than this to its bound.
         pad_buffer: f64 = 2.0, 0.0..=10000.0;
-        /// How often the least delay is taken anew, on average.
+        /// How often the least delay is taken again, on average.
         reset_period: Span = Span::from_secs(5), Span::from_millis(100)..=Span::from_secs(3600);
         /// The least window where nothing is lost, in packets.
         min_window: f64 = 2.0, 1.0..=100.0;
-        /// The fraction of what is too much that a decision takes off.
+        /// The fraction of the excess that a decision removes.
         decrease: f64 = 0.296875, 0.01..=1.0;
         /// The fraction of the window that a loss leaves.
         beta: f64 = 0.7998046875, 0.01..=0.99;
@@ -54,7 +54,7 @@ const GROWS_AFTER: u32 = 20;
 /// Round trips before a decision to shrink, and those after which growth stops without one.
 const ROUNDS: u32 = 2;
 const LONG: u32 = 10;
-/// The first least delay is taken anew after this.
+/// The first least delay is taken again after this.
 const FIRST_RESET: Span = Span::from_secs(2);
 /// k at most, and the decisions to grow that take one off.
 const SLOWEST: u32 = 8;
@@ -234,7 +234,7 @@ mod tests {
     use super::super::tests::Trace;
     use super::*;
 
-    /// A controller in avoidance that has seen so many samples of a rate in packets per second, on a path of 100 ms.
+    /// A controller in avoidance that has seen this many samples of a rate in packets per second, on a path of 100 ms.
     fn seen(window: f64, rate: f64, samples: u32) -> Nv {
         let nv = Nv::new(Params::default(), Start::avoiding(window));
         Nv { rate, samples, base: 0.1, average: 0.1, rounds: 1, ..nv }

@@ -22,15 +22,16 @@
 //! * "Once per RTT": until all packets sent before a response are acknowledged (`once_per_round_trip`).
 //! * Silent on losses: a loss, and the end of its repair, count as a response (`loss_counts`).
 //! * The probability is computed at every sample, not by a clock (`every`).
-//! * A response, in a file of its own, makes the probability out of `q`: `response/red.rs` is the curve above.
+//! * A response, in its own file, makes the probability out of `q`: `response/red.rs` is the curve above.
 //! * The weight is per acknowledgement, so with delayed acknowledgements, or a window of few packets, the average
 //!   remembers many round trips and several responses follow one overshoot. At a window of one packet each sample
 //!   contains the receiver's delay, and a flow may stay there. The paper acknowledges every packet; so do we by default.
 //! * Round trips contain the queues that acknowledgements meet. §7 names one-way delays as the remedy: `signal=one-way`
 //!   takes the receiver's clock less the sender's, as timestamps tell both; the difference of the clocks cancels in q.
 //!   Clocks that drift apart are not corrected. Without timestamps there is no early response.
-//! * The window after an early response is at least one packet (`min_window`), the threshold two as after a loss (`min_threshold`). Of a window beyond the
-//!   receiver's room the response leaves its part of the room: what is more is not in use.
+//! * The window after an early response is at least one packet (`min_window`), the threshold two as after a loss
+//!   (`min_threshold`). For a window beyond the receiver's room, the response applies to the room: the rest is not in
+//!   use.
 //! * The acknowledgement that responds does not grow the window (`grow_on_response`), on which the paper is silent.
 
 use alloc::vec::Vec;
@@ -44,7 +45,7 @@ use super::{Ack, Control, Controller, Loss, Sizes, Start, Timeout};
 use crate::rng::Rng;
 
 crate::settings! {
-    /// PERT's parameters, beside those of its response.
+    /// PERT's parameters, without its response's.
     pub struct Params<R: Response> {
         ..response: R::Params;
         ..early: early::Params;
@@ -52,9 +53,9 @@ crate::settings! {
         signal: Signal = Signal::RoundTrip;
         /// The weight of the past in the smoothed delay.
         history: f64 = 0.99, 0.0..=0.9999;
-        /// The fraction of the window that an early response takes off.
+        /// The fraction by which an early response reduces the window.
         decrease: f64 = 0.35, 0.01..=0.99;
-        /// The fraction of the window that a loss takes off.
+        /// The fraction by which a loss reduces the window.
         loss_decrease: f64 = 0.5, 0.01..=0.99;
         /// Packets added per round trip in congestion avoidance.
         increase: f64 = 1.0, 0.01..=100.0;
@@ -64,7 +65,7 @@ crate::settings! {
         min_window: f64 = 1.0, 1.0..=100.0;
         /// The least slow-start threshold after an early response, in packets; at 1 the threshold is the window.
         min_threshold: f64 = 2.0, 1.0..=100.0;
-        /// The acknowledgement that responds also grows the window, from what the response leaves.
+        /// The acknowledgement that triggers a response also grows the reduced window.
         grow_on_response: bool = false;
     }
 }

@@ -22,7 +22,7 @@
 //!
 //! Observable state: `mode` (0 high-speed, 1 safe, 2 compete), `alpha_packets` α, `target_alpha_packets` the growth that Figure 2 has at this delay,
 //! `loss_rate` p and `early_response_rate` p' per packet, `queueing_delay_ms` q, `max_queueing_delay_ms` qm, `beta`, `probability` of an early
-//! response now, `early_responses` and `probes` so far, and the delays that q is made of.
+//! response now, `early_responses` and `probes` so far, and the delays that make up q.
 //!
 //! Readings, each a parameter where an experiment could want the other:
 //! * Sizes of steps and the first α are not in the thesis. Steps of 0.5, 0.1 and 0.9 are from a port of the authors' code to ns-3, α = 1 is the
@@ -40,16 +40,16 @@
 //!   `third_floor=1` is as near to it as a curve can be.
 //! * Thesis and video paper write W + α/W per acknowledgement and W + α per round trip: the same.
 //! * Ageing is described for losses, and "p and p'" are updated periodically: both age (`early_rate_ages`).
-//! * A loss event is an episode of repair, or a timeout outside one; an episode lasts until all is acknowledged that was
+//! * A loss event is a recovery episode, or a timeout outside one; an episode lasts until all is acknowledged that was
 //!   outstanding when its loss was found. Packets count as they are acknowledged.
 //! * What an early response leaves, and whether its acknowledgement grows the window, decide below two packets: `pert-small` has other rules there.
-//! * qm is that of the samples; the thesis has "maximum observed queuing delay", which may be that of the average (`greatest_of`).
+//! * qm is the greatest sample; the thesis has "maximum observed queuing delay", which may mean the greatest average (`greatest_of`).
 //! * Once per round trip, no early response in slow start, losses count as responses: as `pert` reads the paper before. α adapts in slow start, too, unused.
 //!
 //! Beyond the thesis, and off by default:
 //! * `probe`: when TCP has left, PERTs keep the queue full for one another. So they stand still together now and then and see whether others fill it:
-//!   [`probe`]. Every 10 s ends it within half a minute, and costs some of the share beside flows that do fill it.
-//! * `forget`: qm is that of late. It helps neither there, where the queue stays full, nor where PERTs are alone, who then compete with what they keep.
+//!   [`probe`]. Every 10 s ends it within half a minute, and costs some of the share against flows that do fill it.
+//! * `forget`: qm is the recent maximum. It helps neither there, where the queue stays full, nor where all flows are PERT, which then compete with the remembered state.
 //! * `friendly`: a router that drops early keeps q below t1, and PERT takes the link for an empty one. Reno's window is √(3/2 · packets between two
 //!   losses); while PERT's is more than `friendly` times that, there is no high-speed mode, and a loss takes off `loss_decrease`. 1 is as friendly as
 //!   Reno; losses of the channel then count, too.
@@ -85,14 +85,14 @@ crate::settings! {
         ..probe: probe::Params;
         /// A loss takes off the fraction β, too.
         loss_beta: bool = true;
-        /// The fraction of the window that a loss takes off where that is not β.
+        /// The fraction by which a loss reduces the window where that is not β.
         loss_decrease: f64 = 0.5, 0.01..=0.99;
         /// The rate of early responses falls while there are none, as the loss rate does.
         early_rate_ages: bool = true;
         /// Respond early in slow start too; the response ends it.
         early_in_slow_start: bool = false;
         /// Beyond the thesis: the link is not empty, and a loss takes off `loss_decrease`, while the window is more than
-        /// this many times what Reno has at the same loss rate; 0 asks nothing of losses.
+        /// this many times what Reno has at the same loss rate; 0 ignores losses.
         friendly: f64 = 0.0, 0.0..=1000.0;
     }
 }
@@ -127,7 +127,7 @@ struct Rest<V: Variant> {
     compete_step: f64,
     queueing: Queueing,
     losses: EventRate,
-    /// The episode of repair lasts until all below this packet is acknowledged; zero outside one.
+    /// The recovery episode lasts until all below this packet is acknowledged; zero outside one.
     repair: u64,
     early_responses: EventRate,
     /// None where it never probes.
@@ -162,7 +162,7 @@ impl<V: Variant> PertAdaptive<V> {
         self.early.respond(&mut self.window, 1.0 - self.rest.queueing.beta(), ack.next)
     }
 
-    /// Follows the mode, or holds the window to see whether others fill the queue; whether to hold it.
+    /// Follows the mode, or holds the window to see whether others fill the queue; returns whether to hold it.
     fn stand(&mut self, ack: &Ack) -> bool {
         let view = self.view(ack.now);
         if !self.rest.probe.as_ref().is_some_and(Probe::stands) {

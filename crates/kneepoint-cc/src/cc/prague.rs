@@ -22,8 +22,8 @@
 //! slow start; pacing; no window below two packets. M counts packets, not bytes. That implementation has fractions of a
 //! packet too (`frac_cwnd`, in 2^-20), so hosts of Linux have the same Prague: a window of whole packets would lose the
 //! 0.04 that a round trip of 5 ms adds to every mark.
-//! The draft's own text was not at hand: what is here was read from that implementation and from others that cite the
-//! draft's sections, and the numbers of sections are theirs.
+//! The draft's own text was not at hand: the rules here come from that implementation and from others that cite the
+//! draft's sections, with their section numbers.
 //! Departures: marks are echoed one by one (RFC 8257 §3.2) instead of counted by the receiver (AccECN), and a retransmission
 //! cannot carry one. Left out: windows below two packets, bursts of up to 250 µs for segmentation offload,
 //! the loss's credit for a mark of the same round trip, undoing a reduction when a loss proves to be reordering,
@@ -60,7 +60,7 @@ pub struct Prague {
     seen: bool,
     /// When alpha moved last.
     averaged: Time,
-    /// When a mark last took its part.
+    /// The time of the last reduction by a mark.
     reduced: Option<Time>,
     /// Round trips yet to pass before the virtual one counts.
     transition: u32,

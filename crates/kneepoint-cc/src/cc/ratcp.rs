@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! RATCP: TCP that knows its fair rate, and never has more outstanding than that rate needs.
+//! RATCP: TCP with a known fair rate, and never has more outstanding than that rate needs.
 //!
 //! A. Karnik, A. Kumar, "Performance of TCP Congestion Control With Explicit Rate Feedback", IEEE/ACM ToN 13(1) 2005, §II.
 //!
@@ -8,8 +8,8 @@
 //! slow start   W += acked,            ends at W >= S, or with W = Wr where Wr < W
 //! avoidance    W  = min(W, Wr), then W += acked / W
 //! inactive     W does not grow after a reduction until outstanding <= W
-//! duplicates   S = W = Wr             TCP: half of what is outstanding
-//! timeout      S = Wr, W = 1          TCP: half of what is outstanding
+//! duplicates   S = W = Wr             TCP: half of the outstanding packets
+//! timeout      S = Wr, W = 1          TCP: half of the outstanding packets
 //! ```
 //!
 //! `D` least round-trip time, s; `r` advised rate, packets/s; `delta` target backlog, packets; `W` window, `S` slow-start
@@ -21,8 +21,9 @@
 //! feedback that gives one: see `knee list feedback`.
 //!
 //! Readings: until the first advice, a loss is answered as Reno answers it. Advice is heeded during fast recovery, too. A
-//! congestion mark is answered as a loss that duplicates report. The paper's tagged session knows D in §V.A and measures it
-//! elsewhere: `base_rtt` is either. A measured D includes the packet's own transmission, and so one packet more.
+//! congestion mark is answered as a loss that duplicates report. The paper's tagged session has the true D in §V.A and
+//! measures it elsewhere: `base_rtt` is either. A measured D includes the packet's own transmission, and so one packet
+//! more.
 //! A window counts whole packets, so `Wr` is rounded, down unless `rounding` says otherwise; the paper is silent.
 
 use super::rate_window::{Params, RateWindow};

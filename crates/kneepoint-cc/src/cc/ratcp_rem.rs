@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! RATCP/REM: RATCP that reads the price of its path off the fraction of marked packets, and takes the rate it is worth.
+//! RATCP/REM: RATCP that estimates the price of its path from the fraction of marked packets, and takes the
+//! corresponding rate.
 //!
-//! A. Karnik, A. Kumar, "Performance of TCP Congestion Control With Explicit Rate Feedback", IEEE/ACM ToN 13(1) 2005, §VI, proposes it in words; nobody evaluated it. S. Athuraliya, V. H. Li, S. H. Low, Q. Yin, "REM: Active Queue Management", IEEE Network 15(3) 2001 (marking); S. H. Low, D. E. Lapsley, "Optimization Flow Control, I", IEEE/ACM ToN 7(6) 1999 (rates and prices).
+//! A. Karnik, A. Kumar, "Performance of TCP Congestion Control With Explicit Rate Feedback", IEEE/ACM ToN 13(1) 2005,
+//! §VI, proposes it in words, without an evaluation. S. Athuraliya, V. H. Li, S. H. Low, Q. Yin, "REM: Active Queue
+//! Management", IEEE Network 15(3) 2001 (marking); S. H. Low, D. E. Lapsley, "Optimization Flow Control, I", IEEE/ACM
+//! ToN 7(6) 1999 (rates and prices).
 //!
 //! ```text
 //! m <- m + (marked / arrived - m) arrived / min(packets so far, N)
@@ -14,14 +18,15 @@
 //! The links run REM with marks and with gains for this loop: `queue = "rem:ecn=true,gamma=1,alpha=0.003"`.
 //!
 //! Readings: the proposal has no equation but REM's. The utility is the logarithm, which gives proportional fairness.
-//! Where too few of N packets are marked to tell the price, the rate is unbounded and RATCP grows as it does without
+//! Where too few of N packets are marked to estimate the price, the rate is unbounded and RATCP grows as it does
+//! without
 //! advice. A mark is a price, so it neither reduces the window nor holds up its growth. After a loss or a timeout the rate in force
 //! counts, as in `ratcp`; without one the window is halved.
 //!
 //! The range of rates: m is usable from 5 % to 95 %, and -ln(1 - m) = w ln phi / r, so a flow's rate lies between
 //! w ln phi / 3 and w ln phi / 0.051, a range of 58 to 1 that one constant, w ln phi, moves. The default w with phi = 1.001
-//! gives 20 to 1170 packets/s. A flow whose rate is above it finds too few marks to be bounded, and one below it finds
-//! nearly all packets marked, where a packet more or less among N is a large part of the rate.
+//! gives 20 to 1170 packets/s. A flow with a rate above it sees too few marks to be bounded; a flow below it sees
+//! nearly all packets marked, where one packet among N is a large part of the rate.
 //!
 //! The loop: at n flows and capacity C the price is n w / C, and one unit more of it takes k = C² / (n w) packets/s off the
 //! arrivals. With REM's gamma, alpha, and interval T that makes s² + gamma k s + gamma k alpha / T: damped only if

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The window rules of a sender that knows its rate, wherever it has it from.
+//! The window rules of a sender that knows its rate, whatever its source.
 //!
 //! A. Karnik, A. Kumar, "Performance of TCP Congestion Control With Explicit Rate Feedback", IEEE/ACM ToN 13(1) 2005, §II.
 //! Equations and readings are in `ratcp`.
@@ -20,7 +20,7 @@ crate::choice! {
 }
 
 crate::settings! {
-    /// What makes a window of a rate.
+    /// The conversion of a rate to a window.
     pub struct Params {
         /// Packets that a sender aims to keep in the bottleneck's queue, δ.
         backlog: f64 = 1.0, 0.0..=1e6;
@@ -171,7 +171,7 @@ mod tests {
         }
         trace.ack(Span::from_millis(10));
         assert!((trace.window() - (11.0 + 1.0 / 11.0)).abs() < 1e-9, "{}", trace.window());
-        // The excess is a fraction of a packet, which the next acknowledgement takes off again.
+        // The excess is a fraction of a packet, which the next acknowledgement removes.
         trace.ack(Span::from_millis(10));
         assert!((trace.window() - (11.0 + 1.0 / 11.0)).abs() < 1e-9, "{}", trace.window());
     }

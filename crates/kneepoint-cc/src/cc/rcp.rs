@@ -54,7 +54,7 @@ pub struct Rcp {
     rate: Option<f64>,
     /// s in seconds, once measured.
     rtt: Option<f64>,
-    /// A timeout, and nothing heard since.
+    /// A timeout without an acknowledgement since.
     silent: bool,
 }
 

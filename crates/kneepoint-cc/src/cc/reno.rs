@@ -22,7 +22,7 @@ crate::settings! {
     pub struct Params {
         /// Packets added per round trip in congestion avoidance.
         increase: f64 = 1.0, 0.01..=100.0;
-        /// The fraction of the window that a loss takes off.
+        /// The fraction by which a loss reduces the window.
         decrease: f64 = 0.5, 0.01..=0.99;
     }
 }

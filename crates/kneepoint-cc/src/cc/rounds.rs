@@ -7,7 +7,7 @@
 //! ```
 //!
 //! `base` the smallest sample of all rounds, `rtt` the round's least or mean sample, `W` packets.
-//! A sample of zero, which no path has, is not one.
+//! A sample of zero does not count, because no path has it.
 
 use super::Ack;
 use crate::units::Span;

@@ -38,7 +38,7 @@ crate::settings! {
     }
 }
 
-/// The fraction that a loss takes off Reno's window.
+/// The fraction by which a loss reduces Reno's window.
 const RENO_DECREASE: f64 = 0.5;
 
 /// A Scalable TCP controller.

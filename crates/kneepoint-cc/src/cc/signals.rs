@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a controller is told: acknowledgements, losses, timeouts, marks, advice, and sizes that the host sets.
+//! Signals to a controller: acknowledgements, losses, timeouts, marks, advice, and sizes that the host sets.
 
 use super::Any;
 use crate::rng::Rng;
@@ -21,7 +21,8 @@ pub struct Ack {
     pub delivered: u64,
     /// Packets retransmitted so far.
     pub resent: u64,
-    /// Packets that this acknowledgement says arrived marked: for [`Marks`](super::Marks) that are echoed one by one, else zero.
+    /// Marked packets according to this acknowledgement: for [`Marks`](super::Marks) that are echoed one by one, else
+    /// zero.
     pub marked: u32,
     /// Packets by which this acknowledgement may grow the window: `acked` up to the host's limit per
     /// acknowledgement, and zero while something else than the window limits the sender or losses are repaired.
@@ -43,8 +44,8 @@ pub struct Ack {
 pub struct Loss {
     /// The time.
     pub now: Time,
-    /// Packets that a reduction starts from: the window as far as it can be in use, or what is outstanding (RFC 5681 §3.1), as the
-    /// host has it.
+    /// The base of a reduction: the usable part of the window, or the outstanding packets (RFC 5681 §3.1), depending on
+    /// the host.
     pub flight: f64,
     /// The first packet not yet acknowledged in order.
     pub una: u64,
@@ -52,7 +53,7 @@ pub struct Loss {
     pub next: u64,
 }
 
-/// The retransmission timer expired: nothing is known to be in flight any more.
+/// The retransmission timer expired: nothing counts as in flight from here.
 ///
 /// Tahoe's fast retransmit, which also starts over from one packet, sends this signal after [`Loss`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -92,7 +93,7 @@ pub struct Resize {
     pub cause: Cause,
 }
 
-/// What a host may set of a controller.
+/// Settings of a controller that a host may change.
 #[derive(Debug)]
 pub struct Sizes<'a> {
     /// Its window in packets.
@@ -104,11 +105,11 @@ pub struct Sizes<'a> {
 /// Why a host sets the window itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// What was taken for congestion was none.
+    /// The congestion signal was spurious.
     Undo,
     /// The connection was idle, or did not use its window.
     Idle,
-    /// After a timeout some packets are still in flight: the window is that of a restart and theirs.
+    /// After a timeout some packets are still in flight: the window is the restart window plus these packets.
     Timeout,
 }
 
@@ -130,7 +131,7 @@ pub enum Advice {
     Change(f64),
 }
 
-/// Something that a host told a controller, as a value: to be kept, and told again to another.
+/// A host's signal to a controller, as a value, to be kept and replayed to another.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Signal {
     /// An acknowledgement, and the number from 0 and below 1 that the controller may draw.

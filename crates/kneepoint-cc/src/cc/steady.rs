@@ -26,7 +26,7 @@ pub enum Losses {
 /// A response function: published, or derived from published equations.
 #[derive(Clone, Copy, Debug)]
 pub struct ResponseFunction {
-    /// Where it was published, or `derived` and from what.
+    /// Its publication, or `derived` with the source.
     pub source: &'static str,
     /// The law itself, for readers.
     pub formula: &'static str,
@@ -184,12 +184,12 @@ fn periodic(config: &Config, p: f64, rtt: Span) -> f64 {
     }
 }
 
-/// Losses that know nothing of the window.
+/// Losses independent of the window.
 fn random(config: &Config, p: f64, rtt: Span) -> f64 {
     let mut draws = Rng::stream(1, "loss", 0);
     let mut lose = |host: &mut Host, count: u32| {
         for _ in 0..count {
-            // Geometric: how many arrive before one is lost.
+            // Geometric: the number of arrivals before a loss.
             let arrive = libm::log(1.0 - draws.uniform()) / libm::log1p(-p);
             for _ in 0..arrive as u64 {
                 host.packet(false);

@@ -15,7 +15,7 @@
 //! `W` window, `S` slow-start threshold, α β γ: packets; RTT mean of the round's samples, baseRTT the smallest
 //! sample. At a constant window the difference is W (1 - baseRTT / RTT).
 //!
-//! Readings: α, β, γ = 1, 3, 1 and what a loss leaves are ns-2's; the paper and Linux take 2, 4, 1, and Linux
+//! Readings: α, β, γ = 1, 3, 1 and the window after a loss are ns-2's; the paper and Linux take 2, 4, 1, and Linux
 //! halves. Linux takes the round's least RTT, which leaves delayed acknowledgements out, doubles in every round of slow
 //! start, and leaves slow start at the actual rate. A round ends, as in ns-2, with the packet that was sent first after the decision
 //! before; a round in which no more than one packet was sent sets baseRTT anew.
@@ -41,7 +41,7 @@ crate::settings! {
         beta: Or<f64, Auto> = Or::WORD, Or::is(0.0)..=Or::is(1000.0);
         /// Slow start ends when more packets than this wait in the queue.
         gamma: f64 = 1.0, 0.0..=1000.0;
-        /// The fraction of the window that a loss takes off; `auto` is 0.25, or 0.5 on hosts of Linux.
+        /// The fraction by which a loss reduces the window; `auto` is 0.25, or 0.5 on hosts of Linux.
         loss_decrease: Or<f64, Auto> = Or::WORD, Or::is(0.01)..=Or::is(0.99);
         /// The least window, after a timeout too, in packets.
         min_window: f64 = 2.0, 1.0..=100.0;
@@ -77,7 +77,7 @@ impl Rules {
         }
     }
 
-    /// These where `params` have no others.
+    /// Defaults for values that `params` lack.
     fn with(self, params: &Params) -> Rules {
         let or = |given: &Or<f64, Auto>, rule| given.get().copied().unwrap_or(rule);
         Rules {

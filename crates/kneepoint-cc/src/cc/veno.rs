@@ -28,11 +28,11 @@ use crate::units::Span;
 crate::settings! {
     /// Veno's parameters.
     pub struct Params {
-        /// From as many packets in the queue on, the path is congested.
+        /// From this number of packets in the queue, the path is congested.
         beta: f64 = 3.0, 0.0..=1000.0;
-        /// The fraction of the window that a random loss takes off.
+        /// The fraction by which a random loss reduces the window.
         random_decrease: f64 = 0.2, 0.01..=0.99;
-        /// The fraction of the window that a loss of congestion takes off.
+        /// The fraction by which a loss of congestion reduces the window.
         loss_decrease: f64 = 0.5, 0.01..=0.99;
     }
 }

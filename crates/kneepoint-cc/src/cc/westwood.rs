@@ -44,7 +44,7 @@ pub struct Westwood {
     delay: Delay,
     /// B in packets per second, once there was a sample.
     rate: Option<f64>,
-    /// When the sample in the making began, and the packets delivered by then.
+    /// The start of the current sample, and the packets delivered by then.
     began: Option<(Time, u64)>,
 }
 

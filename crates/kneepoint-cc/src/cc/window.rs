@@ -3,8 +3,8 @@
 //!
 //! Linux has whole packets: in avoidance the window gains one when it has counted as many acknowledged as the window has
 //! (tcp_cong_avoid_ai). The difference is a packet, but a packet more at a full queue is a packet lost: alone on a
-//! drop-tail link, the window so counted gains its next packet just before it hears of the loss that the one before had
-//! caused, and loses two where the fractional window loses one or two.
+//! drop-tail link, the window so counted gains its next packet just before the loss that the one before had caused is
+//! detected, and loses two where the fractional window loses one or two.
 //!
 //! Of a reduction, some of Linux's controllers round down what is left, max(W / 2, 2), and others what is taken off,
 //! W - b W. Where windows are a few packets and marks take a fraction of one, that decides whether a flow gives way at
@@ -18,14 +18,14 @@ use super::{Ack, Control, Crossing, Sizes, Start, Timeout, Version};
 /// The least window after a loss (RFC 5681 equation 4).
 pub const FLOOR_AFTER_LOSS: f64 = 2.0;
 
-/// What of a controller's window is in whole packets where hosts have Linux's controllers.
+/// The parts of a controller's window that are in whole packets for Linux's controllers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InLinux {
     /// Nothing: the controller is not in Linux, or its implementation there has fractions too.
     Fractions,
-    /// The window; of a reduction, what is left is rounded down.
+    /// The window; after a reduction it is rounded down.
     WholeLeft,
-    /// The window; of a reduction, what is taken off is rounded down.
+    /// The window; the decrease of a reduction is rounded down.
     WholeTaken,
 }
 
@@ -37,7 +37,7 @@ impl Tally {
     /// The whole packets that a window gains with `acked` more acknowledged, one for each `each`.
     #[inline]
     pub fn gained(&mut self, acked: f64, each: f64) -> f64 {
-        // What had gathered while more were needed is worth one packet.
+        // The count gathered while more were needed adds one packet.
         let gathered = if self.0 >= each { 1.0 } else { 0.0 };
         let acked = acked + self.0 * (1.0 - gathered);
         let gained = libm::floor(acked / each);
@@ -56,12 +56,12 @@ pub struct Window {
     extra: Option<Box<Extra>>,
 }
 
-/// What a window that doubles and then avoids does not have.
+/// Quantities that a window of slow start and avoidance lacks.
 #[derive(Clone, Debug, PartialEq)]
 struct Extra {
     /// The count of a window of whole packets, and how its reductions are rounded.
     whole: Option<(Tally, InLinux)>,
-    /// What may end slow start before a loss.
+    /// Rules that end slow start before a loss.
     startup: Option<Startup>,
     crossing: Crossing,
 }
@@ -155,7 +155,7 @@ impl Window {
         self.extra.as_mut()?.whole.as_mut()
     }
 
-    /// What a reduction to `packets` leaves, in whole packets where the window has them; the count begins anew.
+    /// The window after a reduction to `packets`, in whole packets where the window has them; the count restarts.
     fn rounded(&mut self, packets: f64) -> f64 {
         let before = self.packets;
         let Some((tally, in_linux)) = self.whole() else { return packets };
@@ -188,7 +188,8 @@ impl Window {
         self.ssthresh = self.packets;
     }
 
-    /// Starts over from one packet, and doubles up to `ssthresh`; where the loss was reported before, up to what that left.
+    /// Starts over from one packet, and doubles up to `ssthresh`; where the loss was reported before, up to the window
+    /// after that report.
     #[inline]
     pub fn restart(&mut self, timeout: &Timeout, ssthresh: f64) {
         if !timeout.reported {
@@ -236,7 +237,7 @@ mod tests {
         assert_eq!((full.gained(1.0, 3.0), full), (1.0, Tally(1.0)));
     }
 
-    /// What reductions of a window of 15 packets by a tenth and by a half leave.
+    /// Windows after reductions of 15 packets by a tenth and by a half.
     fn left(version: Version, in_linux: InLinux) -> [f64; 2] {
         [13.5, 7.5].map(|packets| {
             let mut window = Window::new(Start { version, ..Start::avoiding(15.0) }, in_linux);
@@ -269,7 +270,7 @@ mod tests {
         assert_eq!(dropped, 2.0);
     }
 
-    /// A window of 15 packets after so many acknowledgements and a loss.
+    /// A window of 15 packets after this many acknowledgements and a loss.
     fn after_a_loss<C: Controller>(version: Version, acknowledged: u32) -> f64 {
         let start = Start { version, ..Start::avoiding(15.0) };
         let mut trace = Trace::new(C::new(C::Params::default(), start));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! XCP: a window that changes by what routers write into its packets.
+//! XCP: a window that changes by values that routers write into its packets.
 //!
 //! D. Katabi, M. Handley, C. Rohrs, "Congestion Control for High Bandwidth-Delay Product Networks", SIGCOMM 2002, §3.3.
 //!
@@ -11,10 +11,11 @@
 //! `W` window, `H` change: packets.
 //!
 //! Readings: the paper answers losses "in a similar manner to TCP"; a mark is a loss, as it is for TCP. A change that raises
-//! the window counts only where the window limits the sender and no loss is under repair, or a sender with little to send
+//! the window counts only where the window limits the sender and no recovery is in progress, or a sender with little to
+//! send
 //! would collect window without end; the host's `window_validation` turns the former off. One that lowers it always counts.
-//! There is no slow start once a router answered, not after a timeout either: routers give a small window the largest part of
-//! what is spare.
+//! There is no slow start once a router answered, not after a timeout either: routers give a small window the largest
+//! part of the spare capacity.
 //!
 //! Without advice, the sender is Reno: with no `feedback = "xcp"` on any link of its path it grows and yields as Reno does. A link
 //! without feedback is noticed by its losses.

@@ -18,7 +18,7 @@
 //!
 //! Readings: as in Linux, a round of fewer than three samples decides nothing, and Scalable's gain is never below
 //! Reno's. At a loss Q is the one of the round that is under way, once it has three samples, for slow start doubles the
-//! queue in a round; Linux takes that of the round before, gives up an eighth, and slow start's overshoot stays.
+//! queue in a round; Linux takes the previous round's, gives up an eighth, and slow start's overshoot stays.
 
 use alloc::vec::Vec;
 
@@ -39,7 +39,7 @@ crate::settings! {
         scalable: f64 = 100.0, 1.0..=100000.0;
         /// The least fraction of the window that a loss takes off.
         least_decrease: f64 = 0.125, 0.01..=0.5;
-        /// The fraction of the window that a loss takes off where Reno flows compete, and decongestion at most.
+        /// The fraction by which a loss reduces the window where Reno flows compete, and decongestion at most.
         greatest_decrease: f64 = 0.5, 0.5..=0.99;
         /// Slow rounds in a row that mean that Reno flows compete.
         rivals_after: u32 = 16, 1..=100000;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! CoDel: certainty at single instants, which come closer while the delay stands above a target.
+//! CoDel: certainty at single instants, ever closer while the delay stays above a target.
 //!
 //! K. Nichols, V. Jacobson, A. McGregor, J. Iyengar, "Controlled Delay Active Queue Management", RFC 8289, §5.
 //!
@@ -20,9 +20,9 @@ use crate::units::{Span, Time};
 crate::settings! {
     /// The law's parameters.
     pub struct Params {
-        /// The queueing delay that may stand.
+        /// The queueing delay that may persist.
         target: Span = Span::from_millis(5), Span::ZERO..=Span::from_secs(10);
-        /// How long a delay must stand, and the time between the first two responses.
+        /// How long a delay must persist, and the time between the first two responses.
         interval: Span = Span::from_millis(100), Span::from_millis(1)..=Span::from_secs(100);
     }
 }
@@ -35,7 +35,7 @@ const MEMORY: u64 = 16;
 pub struct CoDel {
     target: Span,
     interval: Span,
-    /// When the delay will have stood for an interval, while it stands.
+    /// The time at which the delay will have persisted for an interval, while it persists.
     patience: Option<Time>,
     responding: bool,
     /// Instants since responses began, with those remembered.
@@ -79,7 +79,7 @@ impl CoDel {
         self.responding = false;
     }
 
-    /// Takes in the queueing delay at `now`; whether this is an instant to respond.
+    /// Takes in the queueing delay at `now`; returns whether this is an instant to respond.
     #[inline]
     pub fn due(&mut self, delay: Span, now: Time) -> bool {
         let due = self.each_due(delay, now);
@@ -89,7 +89,7 @@ impl CoDel {
         due
     }
 
-    /// Like [`due`](CoDel::due), but instants that have passed are due one after the other, as packets leave.
+    /// Like [`due`](CoDel::due), but past instants are due one after another, as packets leave.
     #[inline]
     pub fn each_due(&mut self, delay: Span, now: Time) -> bool {
         if delay < self.target {

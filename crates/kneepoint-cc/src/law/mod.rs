@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Laws of early response: a signal of congestion in, the probability of a drop, a mark or a response out.
 //!
-//! The signal is an average queue, a queue or a queueing delay; thresholds and gains are in the signal's unit. A law
-//! knows neither packets nor clocks: a queue samples it at arrivals or ticks, PERT at acknowledgements
+//! The signal is an average queue, a queue or a queueing delay; thresholds and gains are in the signal's unit. A law is
+//! independent of packets and clocks: a queue samples it at arrivals or ticks, PERT at acknowledgements
 //! ([`response`](crate::cc::response)), and the fluid models evaluate the same equations. The same laws are the
 //! reference for fixed-point implementations.
 //!
@@ -70,7 +70,7 @@ crate::registry! {
     }
 }
 
-/// The methods of [`Law`], for whichever law this is.
+/// The methods of [`Law`], forwarded to the law.
 #[allow(missing_docs)]
 impl Any {
     pub fn sample(&mut self, signal: f64, now: Time) {

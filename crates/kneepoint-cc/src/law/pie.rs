@@ -81,7 +81,7 @@ impl Pie {
         }
     }
 
-    /// The probability where the delay is this, in seconds, and not that of the latest sample.
+    /// The probability at this delay, in seconds, instead of the latest sample.
     #[inline]
     pub fn at(&self, delay: f64) -> f64 {
         let spared = delay < self.target / 2.0 && self.probability < SPARED_BELOW;

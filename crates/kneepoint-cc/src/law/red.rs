@@ -13,7 +13,7 @@
 //! `x` the average queue, in packets or bytes, or the average queueing delay; `min max end` in its unit. Gentle RED has
 //! end = 2 max, the first RED end = max.
 //!
-//! Three forms of the same equations differ in what is computed beforehand, and so in the last bit:
+//! Three forms of the same equations precompute different terms, and so differ in the last bit:
 //! [`Curve::new`] divides late, as the fluid models do, [`Curve::factored`] multiplies by 1/(max - min), as ns-2 does,
 //! and [`Curve::sloped`] computes both slopes once, for hosts that evaluate the curve at every acknowledgement.
 

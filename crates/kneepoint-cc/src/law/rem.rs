@@ -25,7 +25,7 @@ crate::settings! {
         target: f64 = 20.0, 0.0..=1000000000.0;
         /// The gain of the price, per unit.
         gamma: f64 = 0.001, 0.0..=100000.0;
-        /// The weight of the distance from the target beside the change.
+        /// The weight of the distance from the target relative to the change.
         alpha: f64 = 0.1, 0.0..=10.0;
         /// The base of the probability as a function of the price.
         phi: f64 = 1.001, 1.0..=10.0;
@@ -52,7 +52,7 @@ impl Rem {
         self.price
     }
 
-    /// Takes in the queue and the rate mismatch of an interval: what arrived, and what the link could serve.
+    /// Takes in the queue and the rate mismatch of an interval: its arrivals, and the capacity of the link.
     #[inline]
     pub fn sample_rates(&mut self, signal: f64, arrived: f64, served: f64) {
         let mismatch = self.alpha * (signal - self.target) + arrived - served;
@@ -92,7 +92,7 @@ mod tests {
         let of_delay = Params { target: 0.003, gamma: 18.75, ..Params::default() };
         let (mut backlog, mut price, mut host) = (0.0, 0.0, Rem::new(of_delay));
         for tick in 0..2_000 {
-            // More than is served or less, but always as much as keeps the link busy.
+            // More or less than the service rate, but always enough to keep the link busy.
             let arriving = rng.between(0.0, 2.5 * served).max(served - backlog);
             backlog += arriving - served;
             price = f64::max(0.0, price + 0.001 * (0.1 * (backlog - 0.003 * capacity) + arriving - served));

@@ -153,7 +153,7 @@ impl Adjustment for Sparing {
 mod tests {
     use super::*;
 
-    /// What arrivals with these windows make of a probability of 0.1.
+    /// The change of a probability of 0.1 by arrivals with these windows.
     fn adjusted<const N: usize>(params: Params, windows: [f64; N]) -> [f64; N] {
         let mut sparing = Sparing::new(params);
         windows.map(|window| {

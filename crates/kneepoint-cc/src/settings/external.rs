@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Algorithms from outside a registry: chosen, set and built like its own, made by their authors' code.
+//! External algorithms: chosen, configured and built like the registry's own, by their authors' code.
 //!
 //! A registry is an enum, so that its algorithms lie in their hosts and are dispatched without a pointer. [`external!`](crate::external) gives a
 //! family one variant more, a box, and with it room for an algorithm of any other crate.
@@ -12,7 +12,7 @@ use core::fmt;
 use super::{Assign, Entry, Field, Raw, Refusal, Settings};
 
 crate::settings! {
-    /// Of an algorithm without parameters.
+    /// Hash of an algorithm without parameters.
     pub struct NoParameters {}
 }
 
@@ -159,8 +159,8 @@ impl<C, A> fmt::Debug for External<C, A> {
 }
 
 /// Opens a family to algorithms of other crates: its contract as a trait that may be behind a pointer, `Object`; the configuration of
-/// one, `External`; and `of`, which makes one of a type that implements the contract. The questions and the signals of the contract
-/// are listed once more, for a trait with constants cannot be such a pointer's.
+/// one, `External`; and `of`, which makes one of a type that implements the contract. The questions and the signals of
+/// the contract are listed once more, because a trait with constants cannot be behind such a pointer.
 #[macro_export]
 macro_rules! external {
     (

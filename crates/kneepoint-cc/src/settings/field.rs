@@ -66,7 +66,7 @@ impl Field {
     }
 }
 
-/// Fields of several structs in one list. Its room is fixed: a generic struct cannot have an array of its own length.
+/// Fields of several structs in one list. Its room is fixed: a generic struct cannot have its own array length.
 #[derive(Clone, Copy, Debug)]
 pub struct Joined {
     fields: [Field; 64],

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Written forms of several settings: a word in the place of a value, a list, a value from an instant on.
+//! Written forms that several settings share: a word instead of a value, a list, a value that applies from an instant.
 
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
@@ -12,7 +12,7 @@ use core::ops::RangeInclusive;
 use super::{Raw, Setting};
 use crate::units::Span;
 
-/// A word that stands in the place of a value.
+/// A word that is given instead of a value.
 pub trait Word: Clone + fmt::Debug + PartialEq {
     /// The word.
     const WORD: &'static str;
@@ -175,7 +175,7 @@ impl<T: Setting> Setting for Timed<T> {
     }
 }
 
-/// The path of a file, which the library itself does not open: its text takes the place of the field declared before.
+/// The path of a file, which the library itself does not open: its text replaces the field declared before.
 #[derive(Clone, Debug, PartialEq, PartialOrd)]
 pub struct FilePath(pub String);
 

@@ -4,7 +4,7 @@
 //! [`settings!`] declares a struct whose every field has a type, a default, an allowed range and a sentence.
 //! The scenario reader, `knee explain`, the JSON Schema and the docs table all read the same list, so a
 //! parameter that exists is documented and one that is documented is checked.
-//! A struct may include others, whose fields then stand beside its own as if they were its own.
+//! A struct may include others, whose fields then appear as its own.
 //! [`choice!`] declares an enum whose variants have names on the outside, [`registry!`] a family of algorithms; [`names`] says how
 //! a name may be written.
 
@@ -52,7 +52,7 @@ impl Raw {
         bool().or_else(whole).or_else(|| Raw::float(text)).unwrap_or_else(|| Raw::Text(text.to_string()))
     }
 
-    /// Reads a number with a fraction or an exponent; nothing if it is no number.
+    /// Reads a number with a fraction or an exponent; nothing for other text.
     pub fn float(text: &str) -> Option<Raw> {
         let value: f64 = text.parse().ok()?;
         // The word for infinity has no digits.
@@ -83,7 +83,7 @@ pub trait Setting: Sized + Clone + PartialOrd + fmt::Display {
     const KIND: &'static str;
     /// The names allowed, where the type is a choice.
     const CHOICES: &'static [(&'static str, &'static str)] = &[];
-    /// The JSON Schema types this is written in.
+    /// The types of this value in JSON Schema.
     const JSON: &'static [&'static str];
     /// The JSON Schema types of a list of these: its elements' and the list's.
     const LISTED: &'static [&'static str] = &["string", "array"];
@@ -144,7 +144,7 @@ macro_rules! whole_settings {
             fn read(raw: &Raw) -> Result<$type, String> {
                 let value = match raw {
                     Raw::Integer(value) => (*value).try_into().ok(),
-                    // 2.0, which JSON does not tell from 2.
+                    // 2.0, which JSON does not distinguish from 2.
                     Raw::Float(value) if libm::trunc(*value) == *value && value.abs() < 9e15 => {
                         (*value as i64).try_into().ok()
                     }
@@ -188,7 +188,7 @@ pub type Written = &'static [(&'static str, &'static str)];
 
 /// A struct declared with [`settings!`].
 pub trait Settings: Default + Clone + fmt::Debug {
-    /// Its fields in order, behind those of the structs it includes.
+    /// Its fields in order, after the fields of included structs.
     const FIELDS: &'static [Field];
     /// Where Linux has other defaults.
     const LINUX: Written = &[];
@@ -261,7 +261,7 @@ pub fn describe_range<T: Setting>(range: Option<RangeInclusive<T>>) -> Option<St
 /// kneepoint_cc::settings! {
 ///     /// Parameters of a toy.
 ///     pub struct Toy {
-///         /// The fraction that an early response takes off the window.
+///         /// The fraction by which an early response reduces the window.
 ///         decrease: f64 = 0.35, 0.0..=1.0;
 ///         /// Respond in slow start too.
 ///         early: bool = false;
@@ -269,7 +269,7 @@ pub fn describe_range<T: Setting>(range: Option<RangeInclusive<T>>) -> Option<St
 /// }
 ///
 /// kneepoint_cc::settings! {
-///     /// A toy with a string: `length` is set beside `decrease` and `early`.
+///     /// A toy with a string: `length` is set along with `decrease` and `early`.
 ///     pub struct Kite {
 ///         ..toy: Toy;
 ///         /// The string's length in metres.
@@ -286,7 +286,7 @@ macro_rules! settings {
         $(#[doc = $about])*
         #[derive(Clone, Debug, PartialEq)]
         pub struct $name $(<$generic: $bound>)? {
-            $( #[doc = "Parameters that stand beside its own."] pub $part: $included, )*
+            $( #[doc = "Parameters that appear along with its own."] pub $part: $included, )*
             $( $(#[doc = $doc])* pub $field: $type, )*
         }
 

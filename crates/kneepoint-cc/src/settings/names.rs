@@ -9,7 +9,7 @@ pub fn same_name(one: &str, other: &str) -> bool {
     significant(one).eq(significant(other))
 }
 
-/// The name that is written like this, of those declared.
+/// The declared name with this spelling.
 pub fn declared<'n>(written: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     names.into_iter().find(|name| same_name(name, written))
 }
@@ -35,7 +35,7 @@ pub fn pattern(name: &str) -> String {
     pattern
 }
 
-/// What may stand between the letters of a name.
+/// Characters allowed between the letters of a name.
 const FILLER: &str = "[-_]*";
 
 /// What tells names apart.

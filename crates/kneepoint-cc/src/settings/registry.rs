@@ -44,8 +44,8 @@ impl Entry {
 /// `module::Type as "na-me",`. An algorithm in a folder that has a `mod.rs` of its own is `folder/module::Type`. The
 /// enum keeps an algorithm inside its host, without a heap hop. `external External;` adds a variant for algorithms of other
 /// crates, which are boxed; the family then has a module `external` (see [`external!`](crate::external)). The macro named
-/// after `each` is defined for the family's own use: `each!(any, one => expression)` evaluates the expression
-/// with whichever algorithm `any` is.
+/// after `each` is defined for the family's own use: `each!(any, one => expression)` evaluates the expression with the
+/// algorithm in `any`.
 #[macro_export]
 macro_rules! registry {
     (
@@ -166,7 +166,7 @@ macro_rules! registry {
             }
         } )?
 
-        /// Any algorithm of the family. Its tag is a number of its own, quicker to dispatch on than one in the spare
+        /// Any algorithm of the family. Its tag is its own number, quicker to dispatch on than one in the spare
         /// values of a field.
         #[allow(missing_docs, clippy::large_enum_variant)]
         #[derive(Clone, Debug)]

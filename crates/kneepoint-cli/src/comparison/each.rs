@@ -52,7 +52,7 @@ pub fn label(rows: &[(String, Valid)], run: (usize, u64)) -> String {
     outputs::label(&names, run)
 }
 
-/// What the completed transfers of a run take, if they are recorded.
+/// The memory of a run's completed transfers, if they are recorded.
 pub fn objects(recorded: bool, cost: &Cost) -> Vec<Term> {
     recorded.then(|| Objects::cost(cost.transfers)).into_iter().collect()
 }

@@ -31,7 +31,7 @@ pub struct ComparisonOptions {
         ignore_case = true
     )]
     pub(super) series: Vec<Format>,
-    /// Of how many flows of each group the window is sampled and drawn; the first and the last are among them
+    /// Number of flows of each group whose windows are sampled and drawn, the first and the last among them
     #[arg(long, value_name = "N", default_value_t = FOLLOWED as u32, value_parser = clap::value_parser!(u32).range(..=1000))]
     pub(super) show_flows: u32,
     #[command(flatten)]
@@ -59,7 +59,7 @@ pub struct ComparisonOptions {
 }
 
 impl ComparisonOptions {
-    /// The means of the study. One that goes on until it is precise has a budget.
+    /// The means of the study. A study that continues until it is precise has a budget.
     pub(super) fn sweep(&self) -> Sweep {
         Sweep::from(&self.sweep).within(self.precision.as_ref().map(|_| USUAL_BUDGET))
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The results of a case, and its fluid model beside them.
+//! The results of a case with its fluid model.
 
 use kneepoint::fluid::{Misfit, Theory};
 use kneepoint::report::{Beside, RunResult, SchemeResult};
@@ -51,7 +51,7 @@ pub(super) fn said_beside(scheme: &SchemeResult) -> Option<String> {
             let stable = if *mode_real_per_s < 0.0 { "stable" } else { "unstable" };
             let error = misfit.map_or("the run was not sampled".to_string(), |misfit| {
                 let Misfit { mean_packets, rms_packets } = misfit;
-                format!("packets are {mean_packets:+.1} from that in the mean, {rms_packets:.1} (rms) from its course")
+                format!("packets are {mean_packets:+.1} from it in the mean, {rms_packets:.1} (rms) from its course")
             });
             format!(
                 "{name}: the fluid model {model} has its equilibrium at {rest_packets:.1} packets, {stable}; {error}"

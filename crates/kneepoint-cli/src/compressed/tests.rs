@@ -89,7 +89,7 @@ fn what_follows_the_last_member_is_damage_however_short_it_is() {
 
 #[test]
 fn a_file_that_was_cut_off_is_read_up_to_there_with_a_warning() {
-    // Of several blocks: what a block was made of comes out as a whole.
+    // Several blocks: each block is decoded as a whole.
     let content = numbers(200_000);
     for (name, whole) in formats(&content) {
         let Unpacked { bytes, warning, .. } = read_in(&whole[..whole.len() * 3 / 4]).unwrap();
@@ -186,7 +186,7 @@ fn what_takes_too_much_memory_is_not_damaged_and_the_numbers_are_said() {
     for code in 16..=33 {
         assert!(read_in(&xz(code).0).unwrap().bytes == content(), "a dictionary of {}", xz(code).1);
     }
-    // Four GiB is one byte less, and the decoder has a memory of its own.
+    // Four GiB is one byte less, and the decoder has its own memory.
     let of_xz =
         (34..=40).map(xz).map(|(file, size)| (file, size.min(u32::MAX.into()) / 1024 * 1024 + (104 << 10)));
     let of_xz = of_xz.map(|(file, needed)| ("xz", file, needed, 512 << 20, "`xz -dk FILE`"));

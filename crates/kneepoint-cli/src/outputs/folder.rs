@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A directory with a report. It is written beside the one before it and takes its place when it is whole, so that whenever a process
+//! A directory with a report. It is written next to the one before it and replaces it when it is whole, so that
+//! whenever a process
 //! is killed the directory has the files of one study.
 //!
 //! ```text
-//! DIR/.kneepoint             the mark: what is ours, and the lock
+//! DIR/.kneepoint             the mark: our files, and the lock
 //! DIR/.kneepoint-RANDOM.new/ the report that is being written
 //!
 //! published, where all of DIR is ours:
@@ -12,7 +13,7 @@
 //!   mark old and new · remove the old files · move the new ones in · mark the new ones
 //! ```
 //!
-//! To the holder of the lock every other entry with such a name is stale: a killed process left it.
+//! For the holder of the lock, every other entry with such a name is stale: a killed process left it.
 
 use std::fs::{self, Permissions};
 use std::io;
@@ -52,7 +53,7 @@ pub enum Denied {
 }
 
 impl Folder {
-    /// A requested directory: one with files of somebody else's alone is refused.
+    /// A requested directory: one that holds only files of other origin is refused.
     pub fn given(session: &Session, path: PathBuf) -> Result<Folder, Failure> {
         loop {
             let made = path.symlink_metadata().is_err();
@@ -72,7 +73,7 @@ impl Folder {
         }
     }
 
-    /// A directory by default, if it was made just now, or a process that was killed left nothing in it but its mark.
+    /// A default directory, if it was just made, or holds only the mark of a killed process.
     pub fn free(session: &Session, path: &Path) -> Result<Option<Folder>, Failure> {
         sweep_beside(session, path);
         let made = match fs::create_dir(path) {
@@ -94,7 +95,7 @@ impl Folder {
         }
     }
 
-    /// Takes a directory that is there; nothing if it is gone, or is to be hollow and is not.
+    /// Takes an existing directory; nothing if it is absent, or should be empty and is not.
     fn take(session: &Session, path: &Path, made: bool, hollow: bool) -> Result<Option<Folder>, Denied> {
         let failed = |error: io::Error| Denied::Failed(Failure::io("read", path, &error));
         let real = fs::canonicalize(path).map_err(failed)?;
@@ -129,7 +130,7 @@ impl Folder {
         let files = self.mark.iter().flat_map(|mark| &mark.files).filter(|path| wanted(path));
         for path in files {
             let (old, new) = (self.real.join(path), self.join(path));
-            // One that its owner has removed stays away.
+            // A file that its owner has removed is not restored.
             if old.symlink_metadata().is_err() {
                 continue;
             }
@@ -142,7 +143,7 @@ impl Folder {
         Ok(())
     }
 
-    /// Puts what was written in the place of an earlier report. Returns the directory that has it.
+    /// Puts what was written instead of an earlier report. Returns the directory that has it.
     pub fn publish(mut self, session: &Session) -> Result<PathBuf, Failure> {
         let shown = self.shown.clone();
         let failed = |error: io::Error| Failure::io("write", &shown, &error);
@@ -165,7 +166,7 @@ impl Folder {
         Ok(shown)
     }
 
-    /// Exchanges the whole directory, unless it cannot be renamed, or somebody stands in it.
+    /// Exchanges the whole directory, unless it cannot be renamed, or is the working directory of a process.
     fn exchange(&mut self, session: &Session, files: &Paths, ours: &Paths) -> io::Result<bool> {
         let (Some(parent), Some(name)) = (self.real.parent(), self.real.file_name()) else {
             return Ok(false);
@@ -185,7 +186,7 @@ impl Folder {
             new.remove(self);
             return Ok(false);
         }
-        // It has gone with the exchange; the earlier report is beside now.
+        // It was moved by the exchange; the earlier report is next to it now.
         let _ = self.staging.take().map(TempDir::keep);
         let old = self.mark.replace(new);
         retire(session, &beside.keep(), ours, &self.real);
@@ -193,7 +194,7 @@ impl Folder {
         Ok(true)
     }
 
-    /// Replaces the files of the earlier report, and leaves those of others where they are.
+    /// Replaces the files of the earlier report, and leaves other files where they are.
     fn replace(&mut self, files: Paths, ours: &Paths) -> io::Result<()> {
         self.mark = Some(Mark::write(&self.real, files.union(ours).cloned().collect())?);
         tree::remove(&self.real, ours)?;
@@ -216,7 +217,7 @@ impl Drop for Folder {
     fn drop(&mut self) {
         drop(self.staging.take());
         let Some(mark) = self.mark.take() else { return };
-        // What could not be removed keeps its mark, by which the next study knows it.
+        // A file that could not be removed keeps its mark, so that the next study recognises it.
         if mark.files.is_empty() && has_only_a_mark(&self.real) && (self.made || mark.new) {
             mark.remove(&self.real);
             if self.made {
@@ -238,7 +239,8 @@ fn check(shown: &Path, real: &Path, mark: &Mark) -> Result<(), Failure> {
         let message = format!("`{}` is not the file that knee wrote there", shown.join(path).display());
         return Err(Failure::run(message, "remove it, or name another directory with --out"));
     }
-    // Kept runs and other reports may be in a directory, but files beside a mark without names are an earlier version's, or a stranger's.
+    // Kept runs and other reports may be in a directory, but files next to a mark without names are an earlier
+    // version's, or of other origin.
     let is_file = |path: &PathBuf| real.join(path).symlink_metadata().is_ok_and(|there| !there.is_dir());
     match found.foreign.iter().find(|path| mark.files.is_empty() && is_file(path)) {
         Some(path) => {
@@ -253,7 +255,7 @@ fn has_anything(path: &Path) -> bool {
     path.read_dir().is_ok_and(|mut inside| inside.next().is_some())
 }
 
-/// Whether a directory has nothing but what is the writer's own.
+/// Whether a directory has only files of the writer.
 fn is_hollow(path: &Path) -> bool {
     path.read_dir().is_ok_and(|inside| inside.flatten().all(|entry| ours::is_own(&entry.file_name())))
 }
@@ -262,7 +264,7 @@ fn has_only_a_mark(path: &Path) -> bool {
     path.read_dir().is_ok_and(|inside| inside.flatten().all(|entry| entry.file_name() == ours::MARK))
 }
 
-/// Gives a new directory the owner and the mode of another; whether it has them.
+/// Gives a new directory the owner and the mode of another; returns whether it has them.
 fn alike(new: &Path, model: &Path) -> io::Result<bool> {
     let wanted = fs::metadata(model)?;
     let owner = |there: &fs::Metadata| (there.uid(), there.gid());
@@ -274,7 +276,8 @@ fn alike(new: &Path, model: &Path) -> io::Result<bool> {
     fs::set_permissions(new, Permissions::from_mode(wanted.mode() & 0o7777)).map(|()| true)
 }
 
-/// Removes an earlier report that is out of its place. What has come into it meanwhile goes where it was to go.
+/// Removes an earlier report that was moved aside. Files that have appeared in it meanwhile are moved to their
+/// intended place.
 fn retire(session: &Session, path: &Path, ours: &Paths, place: &Path) {
     let _ = tree::remove(path, ours);
     sweep_inside(path);
@@ -283,7 +286,7 @@ fn retire(session: &Session, path: &Path, ours: &Paths, place: &Path) {
         let _ = fs::remove_file(path.join(ours::MARK));
     }
     if let Err(error) = fs::remove_dir(path) {
-        session.tell(format!("{} has what is left of an earlier report: {error}", path.display()));
+        session.tell(format!("{} has leftovers of an earlier report: {error}", path.display()));
     }
 }
 
@@ -296,7 +299,7 @@ fn sweep_inside(path: &Path) {
     }
 }
 
-/// Removes what killed processes of ours did not finish beside a directory: what nobody has locked.
+/// Removes the unfinished, unlocked files that killed processes left next to a directory.
 fn sweep_beside(session: &Session, path: &Path) {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return };
     let names = ours::beside(name);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The mark of a directory with a report, `.kneepoint`: which files are the report's, so that the next report replaces these and no
-//! others. It is locked while somebody writes there.
+//! others. It is locked while a process writes there.
 //!
 //! A mark is replaced as a whole, never written to. The holder of a lock therefore checks that it is still the mark.
 
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::tree::Paths;
 use crate::failure::Failure;
 
-/// More is no list of names.
+/// More is not a list of names.
 const LARGEST: u64 = 1 << 28;
 const ABOUT: &str = "knee replaces these files when it writes here again, and leaves all others alone";
 
@@ -28,7 +28,7 @@ pub struct Mark {
     pub new: bool,
 }
 
-/// What a mark has, as JSON. An empty one is that of a directory whose first report is not finished.
+/// The contents of a mark, as JSON. An empty one marks a directory whose first report is not finished.
 #[derive(Serialize, Deserialize)]
 struct Content {
     about: String,
@@ -102,7 +102,7 @@ impl Mark {
     }
 }
 
-/// The files that a mark has; nothing if it is no mark.
+/// The files that a mark has; nothing if it is not a mark.
 fn read(file: &File, opened: &Metadata) -> Option<Paths> {
     if !opened.is_file() || opened.len() > LARGEST {
         return None;

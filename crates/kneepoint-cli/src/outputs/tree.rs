@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The files below a directory: those of a report, and those of somebody else. Symbolic links are never followed.
+//! The files below a directory: files of a report, and other files. Symbolic links are never followed.
 
 use std::collections::BTreeSet;
 use std::ffi::{CString, OsStr};
@@ -34,12 +34,12 @@ pub fn files(root: &Path) -> io::Result<Paths> {
     Ok(found)
 }
 
-/// What a directory has besides the files of a report.
+/// Other files of a directory than those of a report.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Besides {
-    /// Files and directories of somebody else.
+    /// Files and directories of other origin.
     pub foreign: Vec<PathBuf>,
-    /// What has taken the place of a file or a directory of the report, such as a symbolic link.
+    /// An entry that has replaced a file or a directory of the report, such as a symbolic link.
     pub replaced: Vec<PathBuf>,
 }
 
@@ -97,7 +97,7 @@ pub fn remove(root: &Path, files: &Paths) -> io::Result<()> {
         let above = folder.ancestors().filter(|folder| !folder.as_os_str().is_empty());
         folders.extend(above.map(Path::to_path_buf));
     }
-    // Inner ones come after outer ones. What has something else in it stays.
+    // Inner ones come after outer ones. A directory with other contents stays.
     for (above, name) in
         folders.iter().rev().filter_map(|folder| Some((folder.parent()?, folder.file_name()?)))
     {
@@ -132,7 +132,7 @@ fn moved(from: &OwnedFd, to: &OwnedFd) -> io::Result<()> {
     Ok(())
 }
 
-/// A directory that is no symbolic link, so that what is done in it is done there.
+/// A directory that is not a symbolic link, so that what is done in it is done there.
 fn open(at: impl AsFd, name: impl Arg) -> io::Result<OwnedFd> {
     let how = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::RDONLY;
     Ok(openat(at, name, how, Mode::empty())?)
@@ -197,7 +197,7 @@ mod tests {
         assert_eq!(taken(here.path(), &paths(&["series/b.csv"]), &none), Some(PathBuf::from("series")));
         assert_eq!(taken(here.path(), &paths(&["new/b.csv"]), &none), None);
         assert_eq!(taken(here.path(), &paths(&["report.md"]), &none), Some(PathBuf::from("report.md")));
-        assert!(remove(here.path(), &ours).is_err(), "series is no directory");
+        assert!(remove(here.path(), &ours).is_err(), "series is not a directory");
         let from = made(&["series/b.csv"]);
         assert!(move_into(from.path(), here.path()).is_err());
         assert_eq!(files(there.path()).unwrap(), paths(&["a.csv"]));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Fields of a scenario that options set, as lines that `--set` would have, each with the option that it comes from.
+//! Fields of a scenario that options set, in the form of `--set`, each with its option.
 
 use super::property::named;
 use super::table::quoted;
@@ -10,11 +10,11 @@ use crate::failure::Failure;
 pub struct Fields {
     /// As `--set` has them.
     lines: Vec<String>,
-    /// The option that each comes from; none of those of `--set`.
+    /// The option of each; none for `--set`.
     options: Vec<Option<String>>,
     /// Fields that options of a verb set without a line, and those options.
     claims: Vec<(String, String)>,
-    /// How titles tell them, without those of `--set`.
+    /// How titles describe them, without `--set`.
     pub told: Vec<String>,
     /// Whether the way back has to be simulated.
     pub both_ways: bool,
@@ -26,7 +26,7 @@ impl Fields {
         Fields { lines: set.to_vec(), options: vec![None; set.len()], ..Fields::default() }
     }
 
-    /// A field that an option sets, before those of `--set`.
+    /// A field that an option sets, before `--set` does.
     pub fn add(&mut self, option: &str, line: String) {
         self.lines.push(line);
         self.options.push(Some(option.to_string()));
@@ -37,7 +37,7 @@ impl Fields {
         self.claims.push((field.to_string(), option));
     }
 
-    /// A field in the place of what a preset says of it.
+    /// A field that overrides the preset's.
     pub(super) fn put(&mut self, field: &str, option: &str, value: String) -> Result<(), Failure> {
         let same = |line: &str| path_of(line).trim_start_matches(AXIS) == field.trim_start_matches(AXIS);
         while let Some(place) = self.lines.iter().position(|line| same(line)) {
@@ -51,7 +51,8 @@ impl Fields {
         Ok(())
     }
 
-    /// A field of the topology with one value, or an axis of several, by the option of a verb; without any, what a preset has.
+    /// A field of the topology with one value, or an axis of several, by the option of a verb; without any, the
+    /// preset's values.
     pub fn vary(&mut self, word: &str, values: Vec<String>, preset: Option<(String, &str)>) {
         let Some(field) = named(word).and_then(|property| property.forward) else { return };
         let option = format!("--{word} {}", values.join(","));
@@ -78,7 +79,7 @@ impl Fields {
         Fields { both_ways: first.both_ways || self.both_ways, ..first }
     }
 
-    /// Refuses a field that two options set, one of which would silently take the place of the other. Presets give way to both.
+    /// Refuses a field that two options set, one of which would silently replace the other. Presets give way to both.
     pub(super) fn once(mut self) -> Result<Fields, Failure> {
         let setters = self.setters();
         for (place, one) in setters.iter().enumerate().filter(|(_, one)| !of_preset(&one.option)) {
@@ -144,7 +145,7 @@ impl Fields {
         &self.lines[own..]
     }
 
-    /// Those of options other than `--set`.
+    /// Fields of options other than `--set`.
     pub fn own(&self) -> &[String] {
         &self.lines[..self.lines.len() - self.set().len()]
     }
@@ -222,7 +223,7 @@ pub(super) fn both_set(one: &str, other: &str, field: &str) -> Failure {
     Failure::usage(format!("{one} and {other} both set {field}"), "leave one of them out")
 }
 
-/// The path of a field: what stands before its value.
+/// The path of a field: the text before its value.
 fn path_of(line: &str) -> &str {
     line.split('=').next().unwrap_or_default().trim()
 }

@@ -13,18 +13,18 @@ pub(super) struct LinkFields(Vec<LinkField>);
 struct LinkField {
     key: &'static str,
     value: String,
-    /// The option that sets it, and the way that the option is of; none for what every link has.
+    /// The option that sets it, and the direction of the option; none for settings of every link.
     by: Option<(String, Option<Way>)>,
 }
 
 impl LinkFields {
-    /// What every link has: words and values as they are written.
+    /// Settings of every link: keys and values as written.
     pub(super) fn of(general: &[(&'static str, String)]) -> LinkFields {
         let field = |(key, value): &(&'static str, String)| LinkField { key, value: quoted(value), by: None };
         LinkFields(general.iter().map(field).collect())
     }
 
-    /// A key in the place of what a more general option says of it.
+    /// A key that overrides a more general option.
     pub(super) fn put(
         &mut self,
         key: &'static str,

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The vocabulary of paths that verbs about one bottleneck share, and its translation to fields of a scenario.
 //!
-//! A simulation knows the way of most data, *down*, and that of acknowledgements, *up*: the client receives. An option without a direction
-//! is about the way of most data, or about both where a dumbbell has them in common. `knee emulate`, which knows no data, gives it to both
-//! ways, and up is from the program.
+//! A simulation distinguishes the direction of most data, *down*, and of acknowledgements, *up*: the client receives.
+//! An option without a direction
+//! is about the way of most data, or about both where a dumbbell has them in common. `knee emulate`, which cannot
+//! distinguish data, applies it to both ways; up is from the program.
 
 mod fields;
 mod link;
@@ -34,13 +35,13 @@ pub struct PathOptions {
     /// A path by its name; other options override its properties
     #[arg(long, value_name = "NAME", value_parser = presets::names(), ignore_case = true, help_heading = PATH)]
     path: Option<String>,
-    /// Let the bottleneck follow a trace, or each of several, in any form that `knee trace` knows, at its mean rate
+    /// Let the bottleneck follow a trace, or each of several, in any form that `knee trace` reads, at its mean rate
     #[arg(long, value_name = "FILE,…", conflicts_with = "rate", help_heading = PATH)]
     trace: Option<PathBuf>,
     /// Loss: a share as 1% or 0.01, several of them, or a model as gilbert-elliott:to_bad=0.001 or at:times=5s
     #[arg(long, value_name = "SHARE,…|MODEL", help_heading = PATH)]
     loss: Option<String>,
-    /// By how much more packets may be delayed, at random and without reordering, both ways
+    /// Random additional delay of packets, up to this much and without reordering, both ways
     #[arg(long, value_name = "TIME", help_heading = PATH)]
     jitter: Option<String>,
     /// Rate of the way back, which acknowledgements take
@@ -52,7 +53,7 @@ pub struct PathOptions {
     /// Shape by a token bucket of this burst, as tc-tbf does: 64kb, 64kb:peak=100mbit
     #[arg(long, value_name = "BURST", conflicts_with = "trace", help_heading = PATH)]
     shaper: Option<String>,
-    /// Send only when a grant comes, all that waits together, as DOCSIS and Wi-Fi do: 2ms
+    /// Send only at grants, all waiting packets together, as DOCSIS and Wi-Fi do: 2ms
     #[arg(long, value_name = "PERIOD", conflicts_with_all = ["trace", "shaper"], help_heading = PATH)]
     grants: Option<String>,
     /// Police: drop what exceeds a rate and a burst, 10mbit or 10mbit:burst=64kb
@@ -94,7 +95,7 @@ const PATH: &str = "Path";
 pub enum Way {
     /// From the client; in a simulation the way of acknowledgements.
     Up,
-    /// To the client; in a simulation that of most data.
+    /// To the client; in a simulation the direction of most data.
     Down,
 }
 
@@ -105,14 +106,14 @@ const WHOLE: [&str; 3] = ["rate", "rtt", "buffer"];
 struct Given {
     property: &'static Property,
     value: String,
-    /// The way that it is of, where it is of one.
+    /// Its direction, where it has one.
     way: Option<Way>,
     /// The option that says it: `--up rate=2mbit`.
     option: String,
 }
 
 impl PathOptions {
-    /// What is written, the general before what is of one way.
+    /// The options as written, general ones before those of one direction.
     fn given(&self) -> Result<Vec<Given>, Failure> {
         let trace = self.trace.as_ref().map(|file| file.display().to_string());
         let plain = [
@@ -159,7 +160,7 @@ impl PathOptions {
         Ok(given)
     }
 
-    /// Refuses a capacity beside the handovers of a preset, whose outages are one, too.
+    /// Refuses a capacity together with the handovers of a preset, whose outages are a capacity, too.
     fn outages_leave_room(&self, given: &[Given]) -> Result<(), Failure> {
         let Some((name, handover)) =
             self.path.as_deref().zip(self.preset().and_then(|one| one.get("handover")))
@@ -186,7 +187,7 @@ impl PathOptions {
         self.path.as_deref().and_then(presets::named)
     }
 
-    /// Whether the bottleneck follows a trace, which has a rate of its own.
+    /// Whether the bottleneck follows a trace, which has its own rate.
     pub fn has_trace(&self) -> bool {
         self.trace.is_some()
     }
@@ -275,7 +276,7 @@ impl PathOptions {
 /// The property of which traces have columns, too.
 const DELAYS: &str = "delays";
 
-/// Why a property has no field for one way.
+/// The reason why a property has no field for one way.
 fn not_of_one_way(property: &Property, option: &str, value: &str) -> Failure {
     let remedy = match property.word {
         "delay" => "give the round-trip time with `--rtt`".to_string(),
@@ -287,7 +288,8 @@ fn not_of_one_way(property: &Property, option: &str, value: &str) -> Failure {
     Failure::usage(format!("{option}: a simulation has no `{}` of one way", property.word), remedy)
 }
 
-/// The properties that `--up` or `--down` lists. Values may have commas of their own: what has no known key belongs to the value before.
+/// The properties that `--up` or `--down` lists. Values may have commas of their own: a part without a known key
+/// belongs to the value before.
 fn pairs(option: &str, words: &[String]) -> Result<Vec<(String, String)>, Failure> {
     let mut given: Vec<(String, String)> = Vec::new();
     for word in words {

@@ -11,7 +11,7 @@ pub struct Preset {
     pub name: &'static str,
     /// A sentence with the source.
     pub about: &'static str,
-    /// Properties by their words, and the way that each is of, where it is of one.
+    /// Properties by their keys, with the direction of each that has one.
     pub properties: &'static [(Option<Way>, &'static str, &'static str)],
 }
 

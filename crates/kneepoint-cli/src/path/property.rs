@@ -42,7 +42,7 @@ enum Form {
     Quantity,
     /// A share of packets, or a model.
     Loss,
-    /// Fields of a section: the value of this one, and after a colon those of others, as in `10mbit:burst=64kb`.
+    /// Fields of a section: the value of this one, and others after a colon, as in `10mbit:burst=64kb`.
     Fields(&'static str, &'static [Field]),
     /// The same, where the first field takes several values at once.
     Listed(&'static str, &'static [Field]),
@@ -62,7 +62,7 @@ const fn property(
     Property { word, forward, reverse, link, form }
 }
 
-/// Both ways of a dumbbell have the fields without a reverse one in common; only links have those without any.
+/// Both ways of a dumbbell share the fields that have no reverse; only links have the others.
 pub const PROPERTIES: &[Property] = &[
     property("rate", Some("topology.rate"), Some("topology.reverse_rate"), "rate", Form::Quantity),
     property("rtt", Some("topology.rtt"), None, "", Form::Quantity),
@@ -240,7 +240,7 @@ mod tests {
         for (word, written, message) in [
             ("corrupt", "1:2", "--corrupt: nothing can follow `1` in `1:2`"),
             ("policer", "1mbit:2", "--policer: `2` in `1mbit:2` has no name"),
-            ("handover", "rates=5mbit", "--handover: `rates=5mbit` stands in the place of `every`"),
+            ("handover", "rates=5mbit", "--handover: `rates=5mbit` is given instead of `every`"),
             ("handover", "15s:rates=", "--handover: `rates` has no value in `15s:rates=`"),
             ("handover", "15s:rate=5mbit", "--handover: there is no `rate`, in `15s:rate=5mbit`"),
         ] {

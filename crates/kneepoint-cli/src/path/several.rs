@@ -6,9 +6,9 @@ use super::table::scalar;
 
 /// Several values of a property.
 pub struct Several<'w> {
-    /// The field of its section that they are of, where it is a section.
+    /// The field of its section, where it is a section.
     pub(super) part: Option<&'static str>,
-    /// What the section is besides, in TOML, where that has to be said.
+    /// Further required lines of the section, in TOML.
     pub(super) whole: Option<String>,
     /// As they are written.
     pub(super) values: Vec<&'w str>,

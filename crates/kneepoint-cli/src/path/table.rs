@@ -20,7 +20,7 @@ pub(super) fn table(
     if first.contains('=') {
         let form = format!("{}:{written}", main.to_ascii_uppercase());
         return refuse(
-            format!("`{first}` stands in the place of `{main}`"),
+            format!("`{first}` is given instead of `{main}`"),
             format!("write `{main}` first and without its name, as in `--{property} {form}`"),
         );
     }

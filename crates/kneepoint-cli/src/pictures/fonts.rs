@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The letters of pictures: those inside the program, the same on every machine, unless a family of the machine is asked for.
+//! Fonts of pictures: the built-in one, the same on every machine, unless the user names an installed family.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::failure::Failure;
 const FONTS: [&[u8]; 2] =
     [include_bytes!("../../font/Roboto-Regular.ttf"), include_bytes!("../../font/Roboto-Bold.ttf")];
 const OWN: &str = "Roboto";
-/// Where TeX keeps fonts, which is nowhere that other programs look.
+/// The folder of TeX's fonts, which other programs do not search.
 const TEX: [&str; 3] = [
     "/usr/share/texmf/fonts/opentype",
     "/usr/share/texlive/texmf-dist/fonts/opentype/public",

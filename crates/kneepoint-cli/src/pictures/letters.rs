@@ -36,7 +36,7 @@ pub(super) struct Letters {
 struct Font {
     units_per_em: f32,
     glyphs: GlyphRemapper,
-    /// What the glyphs stand for, by their new numbers.
+    /// The characters of the glyphs, by their new numbers.
     words: BTreeMap<u16, String>,
 }
 
@@ -144,7 +144,7 @@ impl Font {
             .ascent(scale * metrics.ascent)
             .descent(scale * metrics.descent)
             .cap_height(scale * metrics.cap_height.unwrap_or(metrics.ascent))
-            // Of a regular weight; only a viewer without the font would need it.
+            // Has regular weight; only a viewer without the font would need it.
             .stem_v(80.0)
             .font_file2(program);
         let mut map = UnicodeCmap::new(Name(b"Custom"), SYSTEM);

@@ -31,7 +31,7 @@ pub struct ChartOptions {
     font: Option<String>,
 }
 
-/// Formats of charts. Documents link to those in SVG, which are always written.
+/// Formats of charts. Documents link to the SVG files, which are always written.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     Svg,
@@ -39,7 +39,7 @@ pub enum Format {
     Pdf,
 }
 
-/// A picture that is higher than its size asks for.
+/// A picture that is higher than the requested size.
 pub struct Grown {
     /// Its name.
     pub name: String,
@@ -69,13 +69,13 @@ pub struct Printer {
 }
 
 impl ChartOptions {
-    /// The same with formats that a verb writes where none are asked for.
+    /// The same with the default formats of a verb.
     pub fn or(&self, usual: &[Format]) -> ChartOptions {
         let charts = if self.charts.is_empty() { usual } else { &self.charts };
         ChartOptions { charts: charts.to_vec(), ..self.clone() }
     }
 
-    /// Finds the font, so that a missing one is told before anything is computed.
+    /// Finds the font, so that a missing one is reported before anything is computed.
     pub fn printer(&self) -> Result<Printer, Failure> {
         Ok(Printer {
             formats: self.charts.clone(),
@@ -86,8 +86,9 @@ impl ChartOptions {
 }
 
 impl Printer {
-    /// Writes a picture as NAME.svg in a folder, and in the other formats beside it. Says how high it is where that is more than its
-    /// size asks for.
+    /// Writes a picture as NAME.svg in a folder, and in the other formats next to it. States the height where it
+    /// exceeds
+    /// the requested one.
     pub fn write(&self, picture: &Picture, folder: &Path) -> Result<Option<Grown>, Failure> {
         let svg = picture.drawing.file(&self.look);
         let place = |extension: &str| folder.join(format!("{}.{extension}", picture.name));

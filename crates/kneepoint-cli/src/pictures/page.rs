@@ -88,7 +88,7 @@ impl Page {
         self.paint(path.paint_order(), fill, stroke);
     }
 
-    /// Fills and strokes, one over the other.
+    /// Fills and strokes, drawn over each other.
     fn paint(&mut self, order: PaintOrder, fill: impl FnOnce(&mut Page), stroke: impl FnOnce(&mut Page)) {
         match order {
             PaintOrder::FillAndStroke => {
@@ -128,7 +128,7 @@ impl Page {
                     last = (to.x, to.y);
                 }
                 PathSegment::QuadTo(by, to) => {
-                    // The cubic curve that is the quadratic one.
+                    // The cubic form of a quadratic curve.
                     let towards = |from: f32, pull: f32| from + (pull - from) * 2.0 / 3.0;
                     let first = (towards(last.0, by.x), towards(last.1, by.y));
                     let second = (towards(to.x, by.x), towards(to.y, by.y));
@@ -146,7 +146,7 @@ impl Page {
         }
     }
 
-    /// Sets what areas are filled with; none if it is no plain colour.
+    /// Sets what areas are filled with; none if it is not a plain colour.
     fn fill(&mut self, fill: &Fill, opacity: f32) -> Option<FillRule> {
         let [red, green, blue] = plain(fill.paint())?;
         self.alpha(opacity * fill.opacity().get());

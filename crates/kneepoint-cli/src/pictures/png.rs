@@ -7,11 +7,11 @@ use resvg::usvg::Tree;
 use super::failed;
 use crate::failure::Failure;
 
-/// Pixels for one of a screen, and those that make 300 to an inch on paper.
+/// Pixels per pixel of a screen, and for 300 pixels per inch on paper.
 const SCREEN: f32 = 2.0;
 const PAPER: f32 = 300.0 / 96.0;
 
-/// Draws a picture at double resolution, or at that of print.
+/// Draws a picture at double resolution, or at print resolution.
 pub(super) fn render(tree: &Tree, printed: bool) -> Result<Vec<u8>, Failure> {
     let scale = if printed { PAPER } else { SCREEN };
     // Less than a hundredth of a pixel is rounding.

@@ -8,7 +8,7 @@
 const LEAST: usize = 24;
 /// Columns by which the rest of an equation stands behind its beginning.
 const INDENT: usize = 4;
-/// What a line may begin with.
+/// Possible beginnings of a line.
 const OPERATORS: [&str; 17] =
     ["+", "-", "−", "·", "×", "/", "=", "<", ">", "≤", "≥", "≈", "<=", ">=", "<-", "if", "else"];
 
@@ -26,7 +26,7 @@ pub fn folded(line: &str, columns: usize) -> String {
         let (first, behind) = (last.is_empty(), width(&last) + 2);
         let fitting = match () {
             () if first => Some(indent),
-            // A column of its own, and not the next of a sequence.
+            // A separate column, and not the next of a sequence.
             () if behind < column && column + width(cell).min(LEAST) <= columns => Some(column),
             () if behind.max(column) + width(cell) <= columns => Some(behind.max(column)),
             () if behind + width(cell) <= columns => Some(behind),
@@ -37,7 +37,7 @@ pub fn folded(line: &str, columns: usize) -> String {
             last.clear();
         }
         let begin = fitting.unwrap_or(below);
-        // What begins far to the right is no equation.
+        // A line that begins far to the right is not an equation.
         let rest = if first && indent < LEAST { below } else { begin };
         last += &" ".repeat(begin - width(&last));
         let mut words = cell;
@@ -112,8 +112,8 @@ mod tests {
                 40,
                 "  K > C·RTT / 7\n      equation (13): no N empties it\n",
             ),
-            // The column of those below is a column as any other.
-            ("m   = argmax of what a segment is worth", 30, "m   = argmax of what a segment\n    is worth\n"),
+            // The column of the rows below is an ordinary column.
+            ("m = argmax of the value of a segment", 30, "m = argmax of the value\n of a segment\n"),
         ] {
             assert_eq!(folded(line, columns), shown);
         }

@@ -51,10 +51,10 @@ pub struct Arguments {
     /// Controllers that are to meet, each with settings after a colon
     #[arg(value_name = "CONTROLLER", default_values = DEFAULTS, add = completion::controller())]
     controllers: Vec<String>,
-    /// Rate of the bottleneck [default: that of --path, or 150mbit]
+    /// Rate of the bottleneck [default: from --path, or 150mbit]
     #[arg(long)]
     rate: Option<Rate>,
-    /// Base round-trip time [default: that of --path, or 60ms]
+    /// Base round-trip time [default: from --path, or 60ms]
     #[arg(long, value_name = "TIME")]
     rtt: Option<Span>,
     /// Buffers in which they meet; in bdp never less than two packets a flow
@@ -64,7 +64,7 @@ pub struct Arguments {
     /// How many flows meet, of both together [default: 2,10,50, or 2,10 with --quick]
     #[arg(long, value_delimiter = ',', value_name = "N,…", value_parser = clap::value_parser!(u32).range(2..=100_000))]
     flows: Vec<u32>,
-    /// Which part of the flows is the row's
+    /// The row's part of the flows
     #[arg(long, default_value_t = 0.5, value_name = "PART", allow_negative_numbers = true, value_parser = number)]
     mix: f64,
     /// Queue of the bottleneck
@@ -159,7 +159,7 @@ fn study(session: &Session, arguments: &Arguments) -> Result<(Coexist, NamedFile
             refused(origin, text, &fields, faults)
         }
         Refused::Replaced { scheme, by } => Failure::usage(
-            format!("{} puts `{by}` in the place of a part of `{scheme}`", replacing(&fields)),
+            format!("{} replaces a part of `{scheme}` with `{by}`", replacing(&fields)),
             "name controllers, and the queue with `--queue`; `knee run` takes any setting",
         ),
         Refused::Varied => Failure::usage(
@@ -182,7 +182,7 @@ fn claims(arguments: &Arguments) -> Fields {
     fields
 }
 
-/// The option that sets what pairs vary in.
+/// The option that sets the factor of the pairs.
 fn varying(fields: &Fields) -> String {
     let varied = |field: &str| ["topology.buffer", "run.seed", "run.seeds"].contains(&field);
     fields.swept_by().or_else(|| fields.option_of(varied)).unwrap_or_else(|| "--set".to_string())
@@ -212,7 +212,7 @@ fn conduct(session: &Session, study: &mut Coexist, arguments: &Arguments) -> Res
     notes.extend(study.told(&conducted.outcome));
     let manifest = manifest::of(session, study.scenarios.clone(), study.seeds().to_vec(), notes);
     let unfinished = (left > 0 && !conducted.spent)
-        .then(|| format!("stopped: {left} runs were not finished; the same command goes on from there"));
+        .then(|| format!("stopped: {left} runs were not finished; the same command continues"));
     let answer = Answer { unfinished, ..report(&conducted.outcome, &manifest) };
     Ok(Conclusion { answer, manifest, effort })
 }
@@ -220,12 +220,12 @@ fn conduct(session: &Session, study: &mut Coexist, arguments: &Arguments) -> Res
 /// The file with the numbers of controllers that met.
 const MEETINGS: &str = "coexistence.json";
 
-/// What this verb left in a directory, if it did.
+/// The output of this verb in a directory, if there is any.
 pub fn kept(place: &Path) -> Result<Option<(Coexistence, Manifest)>, Failure> {
     results::of_verb(place, MEETINGS, coexistence::read)
 }
 
-/// What encounters say, as a document, JSON and a table.
+/// The results of encounters, as a document, JSON and a table.
 pub fn report(all: &Coexistence, manifest: &Manifest) -> Answer {
     let tables = vec![answer::named("coexistence", coexistence::records(all))];
     Answer::whole(
@@ -287,7 +287,7 @@ fn question(session: &Session, arguments: &Arguments, path: &Fields) -> Result<Q
         extensions: session.extensions().clone(),
         tcp,
         queues: Queues::named(&arguments.queues).unwrap_or(Queues::Paper),
-        // A trace has a rate of its own.
+        // A trace has its own rate.
         rate: match path.get("topology.rate").and_then(|rate| rate.parse().ok()).or(arguments.rate) {
             Some(rate) => rate,
             None => path_default(arguments, "rate", "150mbit")?,

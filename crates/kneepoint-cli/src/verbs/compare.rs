@@ -52,17 +52,17 @@ pub struct Arguments {
     schemes: Vec<String>,
     #[command(flatten)]
     workload: Workload,
-    /// Rate of the bottleneck, or several rates [default: that of --path, 150mbit, or 10mbit with --workload web]
+    /// Rate of the bottleneck, or several rates [default: from --path, 150mbit, or 10mbit with --workload web]
     #[arg(long, value_delimiter = ',', value_name = "RATE,…")]
     rate: Vec<Rate>,
-    /// Base round-trip time, or several [default: that of --path, 60ms, or 200ms with --workload web]
+    /// Base round-trip time, or several [default: from --path, 60ms, or 200ms with --workload web]
     #[arg(long, value_delimiter = ',', value_name = "TIME,…")]
     rtt: Vec<Span>,
     /// Long transfers, or several numbers of them [default: 50, or 10 with --workload web]
     #[arg(long, value_delimiter = ',', value_name = "N,…", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     flows: Vec<u32>,
     /// Buffer of the bottleneck, or several: 1bdp, 750pkt, 500kb, 100ms; in bdp never less than two packets a flow
-    /// [default: that of --path, or 1bdp]
+    /// [default: from --path, or 1bdp]
     #[arg(long, value_delimiter = ',', value_name = "SIZE,…")]
     buffer: Vec<String>,
     /// Long transfers the other way
@@ -77,7 +77,7 @@ pub struct Arguments {
     /// Interval of random start times [default: the first eighth, 0s..50s of 400s]
     #[arg(long, value_name = "FROM..TO")]
     start: Option<Interval>,
-    /// Runs of each scheme, each with a seed of its own [default: 3]
+    /// Runs of each scheme, each with its own seed [default: 3]
     #[arg(long, value_name = "N", value_parser = scenario::seeds)]
     seeds: Option<u32>,
     /// The first seed [default: 1]
@@ -142,7 +142,7 @@ fn plan(session: &Session, arguments: &Arguments) -> Result<ComparisonPlan, Fail
                 comparison::refused(origin, text, &fields, faults)
             }
             Refused::Replaced { scheme, by } => Failure::usage(
-                format!("{} puts `{by}` in the place of a part of the scheme `{scheme}`", replacing(&fields)),
+                format!("{} replaces a part of the scheme `{scheme}` with `{by}`", replacing(&fields)),
                 "name it in the scheme, as in `sack/red-ecn`; `knee run` takes any setting",
             ),
         })?;
@@ -218,14 +218,14 @@ fn written<'v, T: ToString + 'v>(values: impl IntoIterator<Item = &'v T>) -> Vec
     values.into_iter().map(T::to_string).collect()
 }
 
-/// The option that puts another algorithm in the place of a scheme's.
+/// The option that puts another algorithm instead of a scheme's.
 pub(super) fn replacing(fields: &Fields) -> String {
     let algorithm = |field: &str| field.split('.').any(|part| ["queue", "cc", "flows"].contains(&part));
     fields.option_of(algorithm).unwrap_or_else(|| "--set".to_string())
 }
 
 impl Arguments {
-    /// A number of the network where no option says it: that of the path's name, or the usual one of the workload.
+    /// A number of the network without an option: from the path's name, or the usual one of the workload.
     fn usual<T: FromStr>(&self, word: &str) -> T {
         let (bulk, web) = match word {
             "rate" => ("150mbit", "10mbit"),
@@ -242,7 +242,7 @@ fn text(value: &impl ToString) -> Raw {
     Raw::Text(value.to_string())
 }
 
-/// What the title says besides rate, round trip, flows and buffer.
+/// Additions to rate, round trip, flows and buffer in the title.
 fn also(arguments: &Arguments, path: &Fields) -> String {
     let reverse = (arguments.reverse > 0)
         .then(|| format!("{} in reverse", counted(&arguments.reverse.to_string(), "flow")));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `knee diff`: two results side by side, with intervals of their differences and what differs in their scenarios.
+//! `knee diff`: two results compared, with intervals of their differences and the differences of their scenarios.
 
 use std::path::PathBuf;
 
@@ -17,7 +17,7 @@ use crate::outputs::{Out, report_at, write_report};
 use crate::pictures::ChartOptions;
 use crate::{manifest, parquet, results, terminal};
 
-/// Set two results side by side
+/// Compare two results
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -25,8 +25,8 @@ Examples:
   knee diff out/my out/my-2 --metric goodput_bps,queueing_delay_p99_ms
   knee diff out/before out/after --out out/difference --json | jq '.cases[].metrics[] | select(.apart)'
 
-Cases are matched by what was varied, runs by their seeds. A difference is B - A with its 95 % confidence interval; it is told apart from \
-chance after Holm's correction for the number of differences. Settings, seeds and versions that differ are listed. \
+Cases are matched by their factors, runs by their seeds. A difference is B - A with its 95 % confidence interval, and is separated from \
+chance after Holm's correction for the number of differences. Differing settings, seeds and versions are listed. \
 Differences are results: the exit status is 0.")]
 pub struct Arguments {
     /// A directory with results of `knee run` or `knee compare`
@@ -64,7 +64,7 @@ fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Fa
     Ok(())
 }
 
-/// Refuses to write the report in the place of results that it is about.
+/// Refuses to write the report over the results that it reads.
 fn is_apart(arguments: &Arguments) -> Result<(), Failure> {
     let Some(out) = &arguments.out else { return Ok(()) };
     for place in [&arguments.first, &arguments.second] {

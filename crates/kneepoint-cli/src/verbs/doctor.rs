@@ -125,7 +125,7 @@ fn clean(session: &Session, as_json: bool) -> Result<(), Failure> {
     ))
 }
 
-/// Nothing is left where nothing can be started.
+/// No leftovers where nothing can be started.
 #[cfg(not(target_os = "linux"))]
 fn clean(session: &Session, as_json: bool) -> Result<(), Failure> {
     match as_json {
@@ -194,7 +194,7 @@ fn look() -> Vec<Finding> {
     findings
 }
 
-/// What kernel programs need, as the loader sees it.
+/// Requirements of kernel programs, as found by the loader.
 #[cfg(feature = "bpf")]
 fn kernel_programs() -> Vec<Finding> {
     let finding = |need: kneepoint_linux::kernel::Need| Finding {

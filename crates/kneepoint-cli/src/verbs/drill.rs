@@ -37,10 +37,10 @@ pub struct Arguments {
     /// Scripts, or directories with scripts (*.pkt); `-` for standard input
     #[arg(required = true, value_name = "SCRIPT")]
     scripts: Vec<PathBuf>,
-    /// Controller in the place of the script's, with settings after a colon
+    /// Controller instead of the script's, with settings after a colon
     #[arg(long, value_name = "NAME[:KEY=VALUE,…]", add = completion::controller())]
     cc: Option<String>,
-    /// Options of the host in the place of the script's, as `knee explain tcp` lists them (repeatable, or with commas)
+    /// Options of the host instead of the script's, as `knee explain tcp` lists them (repeatable, or with commas)
     #[arg(long, value_name = "KEY=VALUE", value_delimiter = ',', add = completion::tcp())]
     tcp: Vec<String>,
 }
@@ -89,7 +89,7 @@ fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Fa
     }
 }
 
-/// What the command line changes of a script's host.
+/// Settings of a script's host from the command line.
 struct Changes {
     cc: Option<Config>,
     tcp: Vec<(String, Raw)>,
@@ -133,7 +133,7 @@ impl Changes {
     }
 }
 
-/// A script and what became of it.
+/// A script and its result.
 struct Drill {
     file: String,
     text: String,
@@ -202,7 +202,7 @@ impl Drill {
     }
 }
 
-/// The script itself, or those in a directory and below it, sorted.
+/// The script itself, or all scripts in and below a directory, sorted.
 fn found(named: &Path) -> Result<Vec<PathBuf>, Failure> {
     if !named.is_dir() {
         return Ok(vec![named.to_path_buf()]);

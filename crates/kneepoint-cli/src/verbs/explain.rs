@@ -60,7 +60,7 @@ fn print(session: &Session, named: &[&Item], as_json: bool) -> Result<(), Failur
     session.print(meanings(named) + &text)
 }
 
-/// The failure for a name that nothing has.
+/// The failure for an unknown name.
 fn unknown(name: &str, all: &[Item]) -> Failure {
     let names = all.iter().map(|item| item.name).collect::<Vec<_>>();
     let near = closest(name, &names).map(|near| format!("did you mean `{near}`? "));
@@ -140,7 +140,7 @@ fn table(fields: &[Field], columns: Option<usize>) -> String {
     let row = |[n, d, r, doc]: &[String; 4]| {
         let cells = format!("  {n:<name$}  {d:<default$}  {r:<range$}");
         match columns {
-            // Such as a list of rates by default.
+            // For example, a list of rates by default.
             Some(columns) if cells.trim_end().chars().count() > columns => {
                 terminal::hanging(&format!("  {n:<name$}  "), &format!("{d}, {r}: {doc}"), Some(columns))
             }

@@ -56,7 +56,7 @@ pub struct Arguments {
     /// Networks to evaluate
     #[arg(long, default_value_t = 2000, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     evaluations: u64,
-    /// The most steps of a network [default: that of the profile]
+    /// The most steps of a network [default: from the profile]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=15))]
     steps: Option<u32>,
     /// The most findings of each weakness
@@ -126,7 +126,7 @@ fn hunt(session: &Session, arguments: &Arguments) -> Result<Hunt, Failure> {
         report::resume(&mut hunt, &text).map_err(|why| {
             Failure::usage(
                 format!("cannot go on from `{}`: {why}", path.display()),
-                "give the same arguments, or begin anew without --resume",
+                "give the same arguments, or start over without --resume",
             )
         })?;
     }
@@ -139,7 +139,7 @@ fn conduct(
     mut hunt: Hunt,
     arguments: &Arguments,
 ) -> Result<(Answer, Vec<Finding>), Failure> {
-    session.listen_saying("stopping; what was found so far is kept (again to stop at once)")?;
+    session.listen_saying("stopping; findings so far are kept (again to stop at once)")?;
     let (last, before) = (arguments.evaluations, hunt.progress.evaluations);
     let bar = session.bar(last.saturating_sub(before));
     while hunt.progress.evaluations < last && !session.asked() {
@@ -157,7 +157,7 @@ fn conduct(
     bar.close();
     let unfinished = (hunt.progress.evaluations < last).then(|| {
         format!(
-            "stopped after {} of {last} networks; --resume with hunt.json goes on from there",
+            "stopped after {} of {last} networks; --resume with hunt.json resumes there",
             hunt.progress.evaluations
         )
     });
@@ -227,7 +227,7 @@ fn write_findings(findings: &[Finding], out: &Folder) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The fragment of the studio's address that has this scenario: what its page makes of a text of one's own.
+/// The fragment of the studio's address that has this scenario, as its page encodes a user's text.
 fn studio(text: &str) -> String {
     let state = json!({ "p": "sawtooth", "x": text }).to_string();
     let mut deflated = DeflateEncoder::new(Vec::new(), Compression::best());

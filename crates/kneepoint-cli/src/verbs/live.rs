@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `knee live`: a scenario on this machine's kernel over an emulated network, beside the simulator's prediction.
+//! `knee live`: a scenario on this machine's kernel over an emulated network, compared with the simulator's prediction.
 
 mod cases;
 mod client;
@@ -42,7 +42,7 @@ use measure::{Attempt, measure};
 use on::Place;
 use queue::KernelQueue;
 
-/// Run a scenario on this machine's kernel, beside the simulator's prediction
+/// Run a scenario on this machine's kernel, and compare it with the simulator's prediction
 #[derive(Args)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -76,7 +76,7 @@ pub struct Arguments {
     /// Runs of the kernel in each case, and seeds of the simulator
     #[arg(long, default_value_t = 10, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
     repetitions: u64,
-    /// Run these programs instead of plain sockets, and print what they say of themselves beside the meter
+    /// Run these programs instead of plain sockets, and print their own reports next to the meter's
     #[arg(long, value_enum, value_name = "PROGRAM", ignore_case = true)]
     client: Option<Client>,
     #[command(flatten)]
@@ -96,7 +96,7 @@ pub struct Arguments {
 
 pub const VERB: Verb<Arguments> = Verb { act, answer: None };
 
-/// What is run instead of a scenario's own transfers.
+/// The replacement for a scenario's own transfers.
 #[derive(Subcommand)]
 enum What {
     /// A film played over the emulated link
@@ -106,10 +106,10 @@ enum What {
 /// How runs of the kernel are made.
 #[derive(Args)]
 struct Runs {
-    /// Which congestion control of the kernel stands for one of the scenario [default: the same name, with _ for -]
+    /// The kernel's congestion control for one of the scenario [default: the same name, with _ for -]
     #[arg(long, value_name = "NAME=KERNEL", value_delimiter = ',', value_parser = pair)]
     cc_map: Vec<(String, String)>,
-    /// Attempts at a run that late packets do not spoil
+    /// Attempts until late packets do not spoil a run
     #[arg(long, default_value_t = 3, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     attempts: u32,
     /// Runs of the kernel at the same time, each in namespaces of its own; they share the processor, so that times per packet grow
@@ -257,13 +257,13 @@ impl Runs {
         }
     }
 
-    /// What stands for a controller of a group.
+    /// The substitute for a controller of a group.
     fn mapped(&self, controller: &str, group: &str) -> Option<&str> {
         let mapped = self.cc_map.iter().find(|(from, _)| from == controller || from == group);
         mapped.map(|(_, to)| to.as_str())
     }
 
-    /// What the kernel's hosts are to do in a case.
+    /// The work of the kernel's hosts in a case.
     fn plan(&self, case: &Case, seed: u64) -> Result<kernel::Plan, Failure> {
         let control = |group: &Group| {
             let name = group.cc.as_ref().map_or("", cc::Config::name);
@@ -276,7 +276,7 @@ impl Runs {
     }
 }
 
-/// A folder for what programs leave, which belongs to the user that they run as and to nobody else. It goes when it is dropped.
+/// A folder for the output of programs, owned by the user that they run as. It is removed when dropped.
 fn scratch() -> Result<TempDir, Failure> {
     let folder = tempfile::tempdir()
         .map_err(|error| Failure::io("make a folder in", &std::env::temp_dir(), &error))?;

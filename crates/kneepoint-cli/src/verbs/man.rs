@@ -60,7 +60,7 @@ fn all(command: &Command) -> Vec<&Command> {
     std::iter::once(command).chain(command.get_subcommands().flat_map(all)).collect()
 }
 
-/// File name and text of a page. What stands after the options keeps its lines: examples are to be copied.
+/// File name and text of a page. Text after the options keeps its lines: examples are to be copied.
 fn page(command: &Command) -> Result<(String, String), Failure> {
     let after = command.get_after_long_help().or(command.get_after_help()).map(ToString::to_string);
     let man = Man::new(

@@ -3,8 +3,8 @@
 //!
 //! To add one: write `verbs/NAME.rs` like `verbs/check.rs` and add its line to the list below. The file has
 //!
-//! * `Arguments`: their documentation is what `knee --help` says of the verb, `after_help` has examples;
-//! * `VERB`: what the verb does with them, and the answer if it is about results.
+//! * `Arguments`: their documentation is the sentence of `knee --help`, `after_help` has examples;
+//! * `VERB`: the verb's function, and its answer if it is about results.
 //!
 //! Help, completion and manual pages follow from these; so does the function of Python, with its stub, if there is an answer.
 
@@ -14,18 +14,18 @@ use kneepoint_bench::session::Session;
 
 use crate::failure::Failure;
 
-/// What a verb does with its arguments.
+/// The function of a verb.
 struct Verb<Arguments> {
     /// Executes it: prints, as JSON if wanted, and writes files.
     act: fn(&Session, &Arguments, bool) -> Result<(), Failure>,
-    /// What it finds out, if it is about results.
+    /// Its answer, if it is about results.
     answer: Option<Find<Arguments>>,
 }
 
 /// Finds something out. Nothing is printed, and no report is written.
 type Find<Arguments> = fn(&Session, &Arguments) -> Result<Answer, Failure>;
 
-/// Makes the modules of the verbs, the choice of one with its arguments, and what is done with each.
+/// Makes the modules of the verbs, the choice of one with its arguments, and the dispatch.
 macro_rules! verbs {
     ($($(#[$where:meta])* $verb:ident,)*) => {
         $($(#[$where])* mod $verb;)*
@@ -96,7 +96,7 @@ Examples:
   knee coexist cubic sack vegas --quick     throughput shares of every pair
   knee init my.toml && knee run my.toml     an experiment of your own
   knee reproduce pert --quick               a paper's figures and claims
-  knee diff out/my out/my-2                 two results side by side
+  knee diff out/my out/my-2                 two results compared
   knee list controllers
   knee explain pert
 
@@ -132,11 +132,11 @@ pub struct Knee {
 }
 
 impl Knee {
-    /// What the verb finds out, where it is about results. Nothing is printed, and no report is written.
+    /// The verb's answer, where it is about results. Nothing is printed, and no report is written.
     pub fn answer(&self, session: &Session) -> Result<Answer, Failure> {
         self.asked.answer(session).unwrap_or_else(|| {
             let remedy =
-                format!("run it as `knee` in a shell; those with rows are {}", with_rows().join(", "));
+                format!("run it as `knee` in a shell; verbs with rows are {}", with_rows().join(", "));
             Err(Failure::usage("this verb prints, and has no rows", remedy))
         })
     }

@@ -63,13 +63,13 @@ pub struct Arguments {
     seed: Option<u64>,
 }
 
-/// Who has the hosts of a recorded run.
+/// Where the hosts of a recorded run were.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum Host {
     /// TCP of the simulator
     #[default]
     Sim,
-    /// noq: everything that its controller is told, and the number that it may draw
+    /// noq: every signal to its controller, and the number that it may draw
     Noq,
 }
 
@@ -112,7 +112,7 @@ fn record(session: &Session, file: &Path, arguments: &Arguments) -> Result<(), F
     ))
 }
 
-/// What the controller of a flow is told by noq.
+/// The signals from noq to the controller of a flow.
 #[cfg(feature = "quic")]
 fn of_noq(valid: &Valid, flow: FlowId, seed: u64) -> Result<Vec<Step>, Failure> {
     quic::recorded(valid, flow, seed).map_err(|why| Failure::run(why, "leave out `--host noq`"))

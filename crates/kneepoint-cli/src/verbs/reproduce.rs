@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `knee reproduce`: published figures and tables, run again, and what became of each claim.
+//! `knee reproduce`: published figures and tables, run again, and the verdict on each claim.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -211,7 +211,7 @@ fn combined(session: &Session, arguments: &Arguments) -> Result<Judged, Failure>
     conduct(session, study, &(&arguments.sweep).into())
 }
 
-/// The experiments with so many seeds, or else their own.
+/// The experiments with this many seeds, or else their own.
 fn seeded(volumes: Vec<Volume>, seeds: Option<u32>) -> Vec<Experiment> {
     let one = |Volume { mut experiment, .. }: Volume| {
         // A computation takes no seed.
@@ -240,7 +240,7 @@ fn conduct(session: &Session, mut study: Reproduce, sweep: &Sweep) -> Result<Jud
         let why = if conducted.spent { "the budget was spent" } else { "stopped" };
         return Err(Failure::Interrupted(format!(
             "{why}: {left} runs were not finished; {} are kept\n\
-             the same command goes on from there, and then judges the claims",
+             the same command continues, and then judges the claims",
             reproduction::effort(&effort)
         )));
     }
@@ -253,7 +253,7 @@ fn texts(volume: &Volume) -> impl Iterator<Item = (String, String)> {
     [(volume.experiment.id.clone(), volume.text.clone())].into_iter().chain(shared)
 }
 
-/// Every seed that some experiment ran with.
+/// Every seed of any experiment.
 fn seeds(outcomes: &[Reproduction]) -> Vec<u64> {
     let of = |outcome: &Reproduction| [&outcome.experiment.seeds[..], &outcome.experiment.more].concat();
     let seeds = outcomes.iter().flat_map(of);

@@ -22,7 +22,7 @@ use crate::outputs::{self, Out};
 use crate::path::{Fields, PathOptions};
 use crate::values::{Sampling, distinct, meant};
 
-/// What a scenario without a name is called.
+/// The name of an unnamed scenario.
 pub(super) const UNNAMED: &str = "untitled";
 
 /// Run a scenario file, with every case of its sweep
@@ -47,16 +47,16 @@ pub struct Arguments {
     /// Directory for report, summary and series [default: out/ and the file's name, numbered if it exists]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// How many seeds, instead of those of the scenario
+    /// Number of seeds, instead of the scenario's
     #[arg(long, value_name = "N", value_parser = scenario::seeds)]
     seeds: Option<u32>,
-    /// The first seed, instead of those of the scenario
+    /// The first seed, instead of the scenario's
     #[arg(long, value_name = "SEED", value_parser = scenario::seed)]
     seed: Option<u64>,
     /// Sample the state so often, instead of as the scenario says or often enough for plots, 0s for never; with `all`, the window,
     /// RTT and rate of every flow
     ///
-    /// Where neither says how often, every 100 ms, or less often in runs of more than 400 s.
+    /// By default every 100 ms, or less often in runs of more than 400 s.
     #[arg(long, value_name = "TIME|all|TIME,all")]
     sample: Option<Sampling>,
     /// Rate of the bottleneck, or several: every case runs with each
@@ -164,7 +164,7 @@ fn fields(session: &Session, arguments: &Arguments) -> Result<Fields, Failure> {
 
 /// The name of a scenario, with fields set from outside: its text says otherwise.
 fn title(name: &str, set: &[String]) -> String {
-    // Seeds and length are told elsewhere in every report.
+    // Seeds and length are given elsewhere in every report.
     let told: Vec<&str> =
         set.iter().map(|line| line.trim()).filter(|line| !line.starts_with("run.")).collect();
     match told.len() {
@@ -182,7 +182,7 @@ pub(super) fn usual_sample(valid: &Valid) -> Span {
     Span::from_millis(100).max(Span(valid.schedule().duration.0 / 4000))
 }
 
-/// The requested seeds, or those of the scenario.
+/// The requested seeds, or the scenario's.
 fn seeds(arguments: &Arguments, planned: &[u64]) -> Vec<u64> {
     if arguments.seeds.is_none() && arguments.seed.is_none() {
         return planned.to_vec();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `knee studio`: the page that simulates while a reader drags its sliders, with a scenario in it.
 //!
-//! The page is one file that needs no server. It is not part of the program: `make studio` builds it, and it is found beside the program
-//! or where that leaves it.
+//! The page is one file that needs no server. It is not part of the program: `make studio` builds it, and it is found
+//! next to the program or where that leaves it.
 
 mod server;
 
@@ -31,7 +31,7 @@ pub struct Arguments {
     /// The port on this machine; any free one with 0
     #[arg(long, value_name = "PORT", default_value_t = 0, conflicts_with = "out")]
     port: u16,
-    /// The page that `make studio` built [default: studio.html beside the program, or out/studio/index.html]
+    /// The page that `make studio` built [default: studio.html next to the program, or out/studio/index.html]
     #[arg(long, value_name = "FILE")]
     page: Option<PathBuf>,
 }
@@ -67,7 +67,7 @@ fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Fa
     server.serve(session, page.as_bytes())
 }
 
-/// A scenario that the page can run: one that names files would lack them there.
+/// A scenario that the page can run, which has no access to files.
 fn scenario(session: &Session, file: &Path) -> Result<String, Failure> {
     let text = files::read_text(session, file)?;
     match session.extensions().parse(&text) {
@@ -76,7 +76,7 @@ fn scenario(session: &Session, file: &Path) -> Result<String, Failure> {
     }
 }
 
-/// The studio: what is before the place of a scenario, and what is behind it.
+/// The studio: the text before and after the place of a scenario.
 struct Page(String, String);
 
 impl Page {
@@ -91,7 +91,7 @@ impl Page {
 
     /// With a scenario in it.
     fn with(&self, text: &str) -> String {
-        // No character of a text ends the element that it is in.
+        // No character of a text ends its element.
         let quoted = Value::from(text).to_string().replace('<', "\\u003c");
         format!("{}<script type=\"application/json\" id=\"own\">{quoted}</script>{}", self.0, self.1)
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `knee trace`: what trace files are, and conversion from one form to another.
+//! `knee trace`: describes trace files, and converts them from one form to another.
 
 use std::path::{Path, PathBuf};
 
@@ -39,7 +39,7 @@ pub struct Arguments {
     /// Average rates over so long intervals [default: 1s, or a tenth of a shorter trace]
     #[arg(long, value_name = "TIME")]
     interval: Option<Span>,
-    /// From which length on a time without any capacity counts as a gap
+    /// Least length of a gap: a time without any capacity
     #[arg(long, value_name = "TIME", default_value = "100ms")]
     gap: Span,
     /// Convert the file to this form; Mahimahi's opportunities become mean rates of intervals
@@ -78,7 +78,7 @@ fn answer(session: &Session, arguments: &Arguments) -> Result<Answer, Failure> {
     let Arguments { files, to, out, .. } = arguments;
     if let (Some(_), [_, other, ..]) = (to, &files[..]) {
         let message = format!("--to converts one trace, and `{}` is another", other.display());
-        return Err(Failure::usage(message, "convert each with a call of its own"));
+        return Err(Failure::usage(message, "convert each with its own call"));
     }
     let known = files.iter().map(|file| traced::read(session, file)).collect::<Result<Vec<_>, _>>()?;
     let describe = |(file, one): (&PathBuf, &Recognised)| {

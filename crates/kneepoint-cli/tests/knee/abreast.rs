@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Emulations at the same time, and beside what cleans up: each has its own addresses and devices, and keeps them.
+//! Emulations at the same time, also during a clean-up: each has its own addresses and devices, and keeps them.
 #![allow(clippy::disallowed_methods, reason = "links run in real time")]
 
 use std::io::{Read as _, Write as _};
@@ -15,7 +15,7 @@ use super::{Value, command, stderr, stdout};
 const SIZE: usize = 200_000;
 const SERVER: &str = "0.0.0.0:8977";
 
-/// In a network namespace of its own, whose devices nobody else changes.
+/// In its own network namespace, whose devices no other process changes.
 fn apart(work: impl FnOnce() + Send + 'static) {
     let worked = Namespace::new().unwrap().run(move || {
         work();
@@ -24,7 +24,7 @@ fn apart(work: impl FnOnce() + Send + 'static) {
     worked.unwrap();
 }
 
-/// Sends [`SIZE`] bytes to everybody who connects, until the process ends.
+/// Sends [`SIZE`] bytes to every client, until the process ends.
 fn serve(listener: TcpListener) {
     std::thread::spawn(move || {
         for client in listener.incoming() {
@@ -87,7 +87,7 @@ fn emulations_that_begin_together_share_nothing() {
     });
 }
 
-/// A shell's lines where nothing but what they make is named: `$KNEE` is the program.
+/// A shell's lines that name only the files that they make: `$KNEE` is the program.
 fn alone(lines: &str) -> std::process::Output {
     let lines = lines.to_string();
     let (send, receive) = std::sync::mpsc::channel();
@@ -188,7 +188,7 @@ fn a_name_that_is_taken_is_passed_over() {
             let made = std::process::Command::new("ip").args(line.split(' ')).status().unwrap();
             assert!(made.success(), "{line}");
         };
-        // A device that somebody keeps, and a network that leads elsewhere.
+        // A device in use, and a network that leads elsewhere.
         ip("tuntap add dev knee0 mode tun");
         ip("link add other type veth peer name another");
         ip("addr add 10.77.1.9/24 dev other");

@@ -17,7 +17,7 @@ const REASONS: [(&str, &str); 8] = [
     ("build", "compiles the sources"),
     ("release", "needs the files of a release"),
     ("repository", "needs a checkout as its working directory"),
-    ("status", "ends with a status of its own, and is run by a test of its own"),
+    ("status", "ends with its own status, and is run by its own test"),
     ("results", "reads what earlier commands of the reader have written"),
 ];
 
@@ -50,7 +50,8 @@ pub fn documents(page: &str) -> Vec<(String, String)> {
     texts.split("cat > ").skip(1).filter_map(document).collect()
 }
 
-/// Runs lines of a shell, in which `knee` is the program under test. `sudo` is left out: the test has its rights or has not.
+/// Runs lines of a shell, in which `knee` is the program under test. `sudo` is left out: the test has the rights
+/// already or is skipped.
 fn shell(here: &Path, lines: &str) -> Output {
     let binary = Path::new(env!("CARGO_BIN_EXE_knee")).parent().expect("a folder").display().to_string();
     let path = format!("{binary}:{}", std::env::var("PATH").unwrap_or_default());
@@ -87,7 +88,7 @@ fn every_block_of_commands_is_run_or_says_why_not() {
         for block in blocks(&page) {
             let known = REASONS.iter().any(|(reason, _)| *reason == block.reason);
             if !block.reason.is_empty() && !known {
-                faults.push(format!("{name}: `{}` is no reason; those are {REASONS:?}", block.reason));
+                faults.push(format!("{name}: `{}` is not a reason; those are {REASONS:?}", block.reason));
             }
         }
         // A block without a language is for output, equations and files.
@@ -102,7 +103,7 @@ fn every_block_of_commands_is_run_or_says_why_not() {
 
 #[test]
 fn the_commands_of_each_page_run_in_their_order() {
-    // The recipes have a test of their own, which reads their output, too.
+    // The recipes have their own test, which reads their output, too.
     let run = |name: &str| name != "docs/recipes.md";
     let mut pages_run = 0;
     for (name, page) in pages().iter().filter(|(name, _)| run(name)) {

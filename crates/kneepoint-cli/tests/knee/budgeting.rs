@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Memory: what does not fit is refused before it is built, fewer runs are made side by side, and one that grows is stopped.
+//! Memory: a run that does not fit is refused before it is built, fewer runs are made in parallel, and one that grows
+//! is stopped.
 
 use std::path::Path;
 
 use super::{assert_refuses, json, knee, names, stderr, stdout};
 
-/// A source of one-byte packets that a path of 1000 s holds 10¹² of.
+/// A source of one-byte packets, of which 10¹² fit on a path of 1000 s.
 const BOMB: &str = "[run]\nduration = \"10s\"\nseeds = 1\n[topology]\nkind = \"dumbbell\"\nrate = \"1000gbit\"\nrtt = \"1000s\"\n\
                     buffer = \"1000pkt\"\n[[cbr]]\nrate = \"1000gbit\"\nsize = \"1b\"\n";
 
@@ -96,11 +97,11 @@ fn fewer_runs_are_made_side_by_side_if_not_all_fit_and_that_is_said() {
     assert!((1..4).contains(&forecast(&tight)["jobs"].as_u64().unwrap()), "{needed}");
     let made = knee(here.path(), &[&words[..], &["--memory", &tight]].concat());
     let said = stderr(&made);
-    assert!(made.status.success() && said.contains("side by side instead of 4: a run may take"), "{said}");
+    assert!(made.status.success() && said.contains("in parallel instead of 4: a run may take"), "{said}");
     assert_eq!(names(&here.path().join("out/runs")).iter().filter(|name| name.ends_with(".json")).count(), 4);
 }
 
-/// Flows arrive while the link stands still, which its rate does not tell.
+/// Flows arrive while the link stands still, which its rate does not show.
 const HALT: &str = "capacity = { kind = \"steps\", rates = [\"0s: 100mbit\", \"10s: 1mbit\"] }\n\
                     [run]\nduration = \"60s\"\nseeds = 1\n[topology]\nkind = \"dumbbell\"\nrate = \"100mbit\"\nrtt = \"20ms\"\n\
                     [[arrivals]]\nrate = 500\nsize = \"20kb\"\ncc = \"sack\"\n";

@@ -35,7 +35,7 @@ for said in *.said; do pkill -INT -f "tcpdump .*-w ${said%.said}.pcap" || true; 
 sleep 0.5
 "#;
 
-/// What the machine lacks for the transfer.
+/// Requirements of the transfer that the machine lacks.
 fn missing() -> Option<String> {
     let has =
         |line: &str| Command::new("sh").args(["-c", line]).output().is_ok_and(|tried| tried.status.success());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Coexist: the matrix is complete and consistent, what is kept is not run again, and nonsense is refused.
+//! Coexist: the matrix is complete and consistent, kept runs are reused, and nonsense is refused.
 
 use super::*;
 
@@ -65,7 +65,7 @@ fn every_pair_meets_in_every_setting_and_one_run_tells_about_both() {
         if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) }.unwrap();
     }
     let plotted = json(&knee(here.path(), &["plot", "o", "--json", "--charts", "pdf"]));
-    assert_eq!(plotted["cells"], result["cells"], "what is read back is what was written");
+    assert_eq!(plotted["cells"], result["cells"], "the file reads back as it was written");
     assert_eq!((kept("report.html"), kept("coexistence.json")), (before, numbers));
     assert!(out.join("figures/shares.pdf").is_file(), "{:?}", names(&out.join("figures")));
     assert_refuses(&knee(here.path(), &["plot", "o", "--x", "rtt"]), 2, &["matrices", "leave out --x"]);

@@ -66,7 +66,7 @@ fn of_line(line: &str) -> Vec<Vec<String>> {
 
 /// The commands of a page: in blocks of code, and in running text between backticks.
 fn of_page(path: &Path) -> Vec<Found> {
-    // A line that ends with a backslash goes on.
+    // A line that ends with a backslash continues in the next.
     let text = fs::read_to_string(path).expect("a page").replace("\\\n", " ");
     let mut code = false;
     let mut found = Vec::new();
@@ -112,7 +112,7 @@ fn is_placeholder(word: &str) -> bool {
         && (word.split('.').any(capitals) || word.contains(['…', '*']) || word.starts_with('<'))
 }
 
-/// What is wrong with a command, if anything.
+/// The fault of a command, if any.
 fn wrong(words: &[String], here: &Path) -> Option<String> {
     match Knee::try_parse_from(words) {
         Ok(_) => {}
@@ -185,7 +185,7 @@ fn dry(words: Vec<String>) -> Vec<String> {
     while let Some(word) = rest.next() {
         match word.as_str() {
             "--on" | "--store" | "--shard" => _ = rest.next(),
-            // They write files of each run, which no count wants.
+            // They write files of each run, which are not counted.
             "--json" | "--dry-run" => {}
             _ => kept.push(word),
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Compare: what it prints, leaves behind and reads back.
+//! Compare: its output, its files, and reading them back.
 
 use super::*;
 
@@ -35,7 +35,7 @@ fn compare_prints_json_with_numbers_that_make_sense() {
         ["reno", "sack/droptail"]
     );
     for scheme in schemes {
-        // Not frozen numbers, but bounds that nonsense would leave.
+        // Not frozen numbers, but bounds that absurd results would violate.
         let mean = |key: &str| scheme[key]["mean"].as_f64().unwrap();
         assert!((0.7..=1.001).contains(&mean("utilization")), "{scheme}");
         assert!((0.5..=1.0).contains(&mean("jain_index")), "{scheme}");
@@ -218,7 +218,7 @@ fn what_is_read_back_makes_the_same_files_to_the_last_byte() {
     for file in ["summary.csv", "runs.csv", "series/reno-seed2.csv", "series/sack-droptail-seed1.parquet"] {
         assert!(read(&format!("one/{file}")) == read(&format!("two/{file}")), "{file}");
     }
-    // What a scenario is called and how it came about does not matter.
+    // The name and the origin of a scenario do not matter.
     let run = ["run", "one/scenarios/reno.toml", "--out", "three"];
     assert!(stderr(&knee(here.path(), &run)).contains("2 of 2 runs were read back"));
     assert!(
@@ -226,7 +226,7 @@ fn what_is_read_back_makes_the_same_files_to_the_last_byte() {
             && !compare("five", &["--store", "new"]).contains("read back")
     );
     assert_eq!(names(&here.path().join("new")).len(), 4);
-    // Another controller simulates its own runs only.
+    // A change of controller simulates only that controller's runs.
     let more = [&small("six", &[])[..], &["vegas"]].concat();
     assert!(stderr(&knee(here.path(), &more)).contains("4 of 6 runs were read back"));
     // A capture needs the packets, and they are not kept.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Kept runs that are damaged, exchanged or replaced are never read as truth, and what can be made again is made again. Processes that
+//! Kept runs that are damaged, exchanged or replaced are never taken for results, and are made again where possible.
+//! Processes that
 //! share a store do not disturb each other.
 //!
 //! `KNEE_TORTURE_FLIPS=10000` damages that many records instead of a few hundred.
@@ -52,7 +53,7 @@ fn study(here: &Path, more: &[&str]) -> Output {
     knee(here, &[&STUDY[..], &["--store", "runs", "--out", "o"], more].concat())
 }
 
-/// The outcome, but for what the machine took.
+/// The outcome, except for the resources used.
 fn outcome(output: &Output) -> String {
     fn strip(value: &mut Value) {
         match value {
@@ -111,7 +112,7 @@ fn no_damage_is_read_as_truth_and_nothing_is_lost() {
     let mut chance = Chance(33);
     let flips = count("KNEE_TORTURE_FLIPS", 240);
     for round in 0..flips.div_ceil(RUNS) {
-        // Those of the neighbours, before anything is damaged.
+        // The neighbours', before anything is damaged.
         let mut others: Vec<Vec<u8>> = kept.iter().map(|path| fs::read(path).unwrap()).collect();
         others.rotate_left(1);
         let damages: Vec<&str> =
@@ -203,7 +204,7 @@ fn a_forecast_changes_no_damaged_run_and_counts_it_as_new() {
     assert_eq!(fs::read_to_string(damaged).unwrap(), "{}");
 }
 
-/// Several processes on one store, each started by this; the outcomes are those of one.
+/// Several processes on one store, each started by this test; the outcomes equal those of a single process.
 fn together(start: impl Fn(&[&str]) -> Command) {
     let here = tempfile::tempdir().unwrap();
     let alone =

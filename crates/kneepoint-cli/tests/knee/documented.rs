@@ -26,7 +26,7 @@ const SHARED: &str = "[run]\nduration = '12s'\nmeasure = '2s..12s'\n[topology]\n
 const MOVING: &str = "[run]\nduration = '4s'\n[topology]\nkind = 'dumbbell'\nrate = '5mbit'\nrtt = '20ms'\n\
     delay_steps = ['2s: 50ms']\n[capacity]\nkind = 'steps'\nrates = ['0s: 5mbit', '2s: 2mbit']\n[[flows]]\ncc = 'cubic'\n";
 
-/// A factor, which every table has a column of.
+/// A factor, which is a column of every table.
 const SWEPT: &str = "[sweep]\n'topology.buffer' = ['20pkt']\n";
 
 const TOY: &str = "[experiment]\nid = 'toy-small'\ntitle = 'A small link'\nsource = 'Nobody, nowhere'\n\
@@ -38,7 +38,7 @@ const TOY: &str = "[experiment]\nid = 'toy-small'\ntitle = 'A small link'\nsourc
     [[claim]]\nid = 'two'\ntext = 'Two numbers.'\ncheck = 'utilization[scheme=pert] > 0.1 * utilization[scheme=sack/droptail]'\n\
     [[claim]]\nid = 'each'\ntext = 'Each.'\ncheck = 'utilization > 0.1'\neach = 'scheme'\n";
 
-/// Runs it, whose standard output has to be JSON whatever the exit status is.
+/// Runs it; its standard output has to be JSON with any exit status.
 fn answer(here: &Path, arguments: &str) -> Value {
     let arguments: Vec<&str> = arguments.split_whitespace().chain(["--json"]).collect();
     let output = knee(here, &arguments);
@@ -62,7 +62,7 @@ fn paths(value: &Value, above: &[String], found: &mut BTreeSet<Vec<String>>) {
     }
 }
 
-/// The definition of a path, from those of a document.
+/// The definition of a path, from the definitions of a document.
 fn defines(definitions: &[Definition], path: &[String]) -> Option<usize> {
     let path: Vec<&str> = path.iter().map(String::as_str).collect();
     definitions.iter().position(|one| one.fits(&path))
@@ -356,7 +356,8 @@ fn check_has_one_shape_for_one_file_and_for_several() {
     assert_eq!((one["files"].as_array().unwrap().len(), two["files"].as_array().unwrap().len()), (1, 2));
 }
 
-/// The runs of kernels that are kept in the repository. What `knee kernel` prints is compared by nobody: it changes the machine.
+/// The runs of kernels that are kept in the repository. The output of `knee kernel` is not compared, because the verb
+/// changes the machine.
 #[test]
 fn kept_reports_of_kernels_have_no_key_without_a_definition() {
     let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../validation/live");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The figure of what varies: chosen by itself, by `[figure]` and by the command line.
+//! The figure of the factors: chosen automatically, by `[figure]` and by the command line.
 
 use super::*;
 
@@ -54,7 +54,7 @@ fn a_scenario_says_how_its_figure_is_drawn() {
     assert!(svg.contains(">round trip (s)</text>") && svg.contains(">0.04</text>"), "{svg}");
 }
 
-/// Runs the grid for a figure of utilization with an option and its value; what is said on standard error.
+/// Runs the grid for a figure of utilization with an option and its value; returns standard error.
 fn utilization(here: &Path, option: [&str; 2]) -> String {
     std::fs::write(here.join("grid.toml"), GRID).unwrap();
     let line = ["run", "grid.toml", "--sample", "0s", "--metric", "utilization", "--out", "o"];
@@ -95,7 +95,7 @@ fn a_figure_that_cannot_be_drawn_is_refused_before_anything_is_run() {
         (&["--metric", "utilisation"], &["did you mean `utilization`"]),
         (&["--facet", "cc,rtt,buffer"], &["2 axes at most"]),
         (&["--metric", ","], &["--metric: `,` names nothing"]),
-        (&["--metric", "1/0"], &["`1/0` is no metric", "write a metric as in `utilization`"]),
+        (&["--metric", "1/0"], &["`1/0` is not a metric", "write a metric as in `utilization`"]),
         (&["--metric", "goodput_bps[group=lon]"], &["there is no group `lon`", "did you mean `long`"]),
         (&["--metric", "utilization[group=long]"], &["no group has `utilization`", "of the whole run"]),
     ] {

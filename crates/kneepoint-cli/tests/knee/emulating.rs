@@ -21,8 +21,8 @@ pub fn able() -> bool {
     lacks.is_none()
 }
 
-/// Asserts that programs and packets had their way. A busy machine may have spoiled the emulation, which is then told and counts as
-/// a failure; what was carried, measured and written is there all the same.
+/// Asserts that programs and packets had their way. A busy machine may have spoiled the emulation, which then says so
+/// and counts as a failure; its traffic, measurements and files exist nevertheless.
 #[track_caller]
 pub fn assert_carried(output: &Output) {
     let said = stderr(output);
@@ -88,7 +88,7 @@ fn packets_that_cross_the_link_are_measured_captured_and_reported() {
         return;
     }
     let here = tempfile::tempdir().unwrap();
-    // Bash alone sends datagrams, one of 100 bytes every 20 ms or so; nobody answers but the kernel, that the port is closed.
+    // Bash alone sends datagrams, one of 100 bytes every 20 ms or so; only the kernel answers, that the port is closed.
     let send = "for i in $(seq 20); do printf '%0100d' 0 > /dev/udp/$KNEE_PEER/9; sleep 0.02; done; true";
     let options =
         ["--rate", "1mbit", "--delay", "5ms", "--queue", "codel", "--out", "out", "--pcap", "p.pcapng"];
@@ -118,7 +118,7 @@ fn checks(directory: &Path, file: &str) -> bool {
     knee(directory, &["check", file]).status.success()
 }
 
-/// Network namespaces with names, and what is in them; removed when dropped.
+/// Named network namespaces with their contents; removed when dropped.
 struct Named(Vec<String>);
 
 impl Named {
@@ -202,7 +202,8 @@ fn background(namespace: Option<&str>, arguments: &[&str]) -> std::process::Chil
     child
 }
 
-/// Asserts that round trips had the 40 ms of the path, and that one of them had not much more: a busy machine delays some.
+/// Asserts that round trips took the 40 ms of the path, and that at least one took little more: a busy machine delays
+/// some.
 fn assert_forty(trips: &[f64]) {
     let least = trips.iter().copied().fold(f64::INFINITY, f64::min);
     assert!((40.0..90.0).contains(&least), "{trips:?}");
@@ -273,7 +274,7 @@ fn the_probe_measures_the_link_that_was_asked_for() {
     }
     let here = tempfile::tempdir().unwrap();
     let output = knee(here.path(), &["emulate", "--probe", "--rate", "20mbit", "--delay", "10ms", "--json"]);
-    // On a busy machine the status says that the emulation was not valid; what was measured is printed first.
+    // On a busy machine the status says that the emulation was not valid; measurements are printed first.
     let table: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_defined(output::document("Probe of an emulated link").unwrap(), std::slice::from_ref(&table));
     let number = |place: &str| table.pointer(place).and_then(serde_json::Value::as_f64).unwrap();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Whatever is on the command line or in a scenario: an answer, never a panic.
+//! Any command line and any scenario gets an answer, never a panic.
 
 use std::path::Path;
 use std::process::Output;
@@ -148,7 +148,7 @@ impl Dice {
     }
 }
 
-/// Lets it run for a moment; what runs longer has survived, and is stopped.
+/// Runs it for a moment; a program that runs longer has survived, and is stopped.
 #[allow(clippy::disallowed_methods, reason = "a test may look at the clock")]
 fn briefly(directory: &Path, arguments: &[String]) -> Option<Output> {
     let arguments = arguments.iter().map(String::as_str).collect::<Vec<_>>();

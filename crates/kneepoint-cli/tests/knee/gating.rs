@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `knee gate`: files, exit statuses, what others read, and the example repository.
+//! `knee gate`: files, exit statuses, machine-readable output, and the example repository.
 
 use super::documented::assert_defined;
 use super::*;

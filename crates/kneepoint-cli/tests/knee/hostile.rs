@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Names that somebody chose to do harm: in no format do they act.
+//! Malicious names: they have no effect in any format.
 
 use super::*;
 
@@ -22,7 +22,7 @@ const NAMES: [&str; 15] = [
     "\"><svg onload='x'>&amp;",
 ];
 
-/// A group's name has no dots, which would be those of a path.
+/// A group's name has no dots, which separate the parts of a path.
 fn of_group(name: &str) -> String {
     name.replace('.', "_")
 }
@@ -54,12 +54,12 @@ fn acts(text: &str) -> bool {
     })
 }
 
-/// What is alive in Markdown, and in pages and pictures.
+/// Active syntax in Markdown, pages and pictures.
 const MARKDOWN: [&str; 10] =
     ["(https:", "(http:", " https://", " http://", "www.evil", "<script", "<img", "<svg", "*bold*", "~~gone"];
 const MARKUP: [&str; 3] = ["<script", "<img", "<svg onload"];
 
-/// What is wrong with a file of this kind; nothing if its names are only names.
+/// The fault of a file of this kind; nothing if its names have no effect.
 fn wrong_with(file: &str, text: &str) -> Option<String> {
     let first =
         |marks: &[&str], part: &str| marks.iter().find(|mark| part.contains(**mark)).map(ToString::to_string);
@@ -69,7 +69,7 @@ fn wrong_with(file: &str, text: &str) -> Option<String> {
             let cells = text.lines().flat_map(|line| line.split(','));
             cells.filter(formula).find(|cell| cell.parse::<f64>().is_err()).map(str::to_string)
         }
-        // Between fences is the scenario, as it is.
+        // The scenario is between fences, unchanged.
         "md" => {
             let parts = text.split("\n```").step_by(2);
             parts.filter_map(|part| first(&MARKDOWN, part)).next()

@@ -9,7 +9,7 @@ use super::{names, stderr};
 
 const STUDY: [&str; 8] = ["compare", "reno", "--rate", "5mbit", "--duration", "5s", "--seeds", "2"];
 
-/// Runs a study in a shell after this line, as a user whom limits concern; root's are lifted.
+/// Runs a study in a shell after this line, as a user to whom limits apply; root is exempt.
 fn limited(here: &Path, line: &str) -> Output {
     std::fs::set_permissions(here, std::fs::Permissions::from_mode(0o777)).unwrap();
     let mut command = match rustix::process::geteuid().is_root() {
@@ -25,7 +25,7 @@ fn limited(here: &Path, line: &str) -> Output {
     command.current_dir(here).stdin(Stdio::null()).output().expect("a shell")
 }
 
-/// It did its work, or said why not.
+/// It did its work, or gave the reason for not doing it.
 #[track_caller]
 fn assert_orderly(output: &Output, limit: &str, says: &[&str]) {
     let said = stderr(output);
@@ -39,7 +39,7 @@ fn assert_orderly(output: &Output, limit: &str, says: &[&str]) {
 
 #[test]
 fn without_another_thread_one_does_all() {
-    // What a user may have counts every process of the user: some of these allow a thread or two, the first none.
+    // The limit counts every process of the user: some of these allow a thread or two, the first none.
     for processes in 1..5 {
         let here = tempfile::tempdir().unwrap();
         let output = limited(here.path(), &format!("ulimit -u {processes}"));
@@ -89,7 +89,7 @@ fn assert_no_parts(folder: &Path) {
 fn little_memory_for_stacks_means_fewer_threads() {
     for mib in [250, 300, 400] {
         let here = tempfile::tempdir().unwrap();
-        // A stack of its own for each thread is what does not fit.
+        // The stacks of the threads do not fit.
         let output =
             limited(here.path(), &format!("export RUST_MIN_STACK=134217728; ulimit -v {}", mib * 1024));
         assert_orderly(&output, &format!("{mib} MiB"), &["ulimit -v"]);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Names in any way of writing, help for every verb, suggestions for shells, settings from outside, and what a study would cost.
+//! Names in any way of writing, help for every verb, suggestions for shells, settings from outside, and the cost of a
+//! study.
 
 use super::*;
 
@@ -20,7 +21,7 @@ fn help_followed_by_a_verb_is_the_help_of_that_verb() {
     }
 }
 
-/// What a shell is told for the last of these words.
+/// Suggestions to a shell for the last of these words.
 fn suggested(words: &[&str]) -> Vec<String> {
     let output = command(&[])
         .args(["--", "knee"])

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Files that a scenario or `--set` names: where they are looked for, and what is kept of them.
+//! Files that a scenario or `--set` names: where they are searched, and which parts are kept.
 
 use super::browsing::WEB;
 use super::*;
@@ -67,7 +67,7 @@ fn a_file_that_set_names_is_that_of_the_working_directory_and_one_of_a_scenario_
     );
     let lacking = knee(here.path(), &[&small[..], &["--set", "capacity=trace:file=none.trace"]].concat());
     assert_refuses(&lacking, 2, &["--set", "file: `none.trace`: cannot read `none.trace`"]);
-    // The source of traffic of a comparison, too: its file takes the place of the distribution.
+    // The source of traffic of a comparison, too: its file replaces the distribution.
     put("sizes/objects.csv", "size_kb\n3\n9\n");
     let browser = [&WEB[..], &["--set", "browser.web.sizes_file=sizes/objects.csv"]].concat();
     let objects = knee(here.path(), &[&["compare", "reno", "--json"], &browser[..]].concat());

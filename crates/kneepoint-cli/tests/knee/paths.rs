@@ -72,7 +72,7 @@ fn every_sentence_of_the_page_is_said_by_its_command() {
             eprintln!("SKIPPED, no root, TUN device or kernel for virtual time: {sentence}");
             continue;
         }
-        // Whatever the program is, it has its path.
+        // The program has its path in any case.
         let words: Vec<&str> =
             words.iter().map(|word| if *word == "./my-client" { "true" } else { word }).collect();
         let given: Vec<&str> = words.iter().copied().filter(|word| word.starts_with("--")).collect();
@@ -219,10 +219,7 @@ fn what_cannot_be_read_of_a_path_names_the_option_and_the_remedy() {
         ),
         (&["--delays", "empty.txt"], &["`empty.txt`, it has no rows"]),
         (&["--corrupt", "1:2"], &["--corrupt: nothing can follow `1`"]),
-        (
-            &["--handover", "rates=5mbit"],
-            &["`rates=5mbit` stands in the place of `every`", "EVERY:rates=5mbit"],
-        ),
+        (&["--handover", "rates=5mbit"], &["`rates=5mbit` is given instead of `every`", "EVERY:rates=5mbit"]),
         (&["--down", "queue=codel"], &["--down queue=codel puts `codel`"]),
         (&["--loss", "1%,none"], &["--loss 1%,none: `none` in a list"]),
     ] {

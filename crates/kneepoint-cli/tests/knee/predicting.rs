@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Predict: scenarios and captures, and what it refuses.
+//! Predict: scenarios and captures, and refusals.
 
 use super::*;
 
@@ -138,7 +138,7 @@ fn a_bad_capture_is_told_as_one() {
     assert_eq!(names(here.path()).len(), 5, "nothing is written");
 }
 
-/// A pcap file of a story, with at most so many bytes of each packet.
+/// A pcap file of a story, with at most this many bytes of each packet.
 fn captured(story: &Story, snapshot: usize) -> Vec<u8> {
     let mut frames = frames(story, |shot, id| vec![ethernet(0x0800, &over_ipv4(shot, id))]);
     frames.iter_mut().for_each(|(_, bytes, _)| bytes.truncate(snapshot));
@@ -219,7 +219,7 @@ fn a_damaged_capture_is_refused_and_one_that_was_cut_off_is_used_with_a_warning(
     assert!(
         std::fs::read_to_string(here.path().join("o/report.md")).unwrap().contains("cut.pcap.gz was cut off")
     );
-    assert!(!here.path().join("out").exists(), "nothing is written of what is refused");
+    assert!(!here.path().join("out").exists(), "a refusal writes nothing");
 }
 
 #[test]

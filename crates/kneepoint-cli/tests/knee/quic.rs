@@ -57,7 +57,7 @@ mod on_the_wire {
             Serving { address: text("address"), certificate: text("certificate_sha256"), child, said }
         }
 
-        /// Asks it to stop, and returns what it said of its connections.
+        /// Asks it to stop, and returns its report on its connections.
         fn end(mut self) -> Vec<Value> {
             let asked = Command::new("kill").args(["-INT", &self.child.id().to_string()]).status();
             assert!(asked.expect("kill").success());

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use super::damaging::{Chance, count};
 use super::*;
 
-/// A small study; that of each scheme has files of its own.
+/// A small study; each scheme's study has its own files.
 fn words(scheme: &str) -> Vec<String> {
     let common = "--rate 1mbit --flows 1 --duration 3s --seeds 2 --sample 100ms --store runs --out o";
     ["compare", scheme].into_iter().chain(common.split(' ')).map(str::to_string).collect()
@@ -38,7 +38,7 @@ fn files(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
             }
         }
     }
-    // The mark, and what is not finished.
+    // The mark, and unfinished files.
     found.retain(|path, _| !path.to_string_lossy().starts_with(".kneepoint"));
     found
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `knee reproduce`: verdicts, what is kept, what is refused.
+//! `knee reproduce`: verdicts, kept runs, refusals.
 
 use std::path::Path;
 
@@ -131,7 +131,7 @@ fn experiments_answer_to_their_paper_their_figure_and_their_id() {
     };
     assert!(count("pert") > 10);
     assert_eq!((count("pert.fig5"), count("pert-fig5")), (1, 1));
-    // A paper is called by its folder, whatever its figures' ids begin with.
+    // A paper has the name of its folder, whatever the ids of its figures.
     assert_eq!((count("adaptive-pert.fig13-14"), count("kotla-fig13-14")), (1, 1));
     let listed = stdout(&knee(directory.path(), &["reproduce", "--list"]));
     assert!(listed.lines().any(|line| line.starts_with("pert.tab1 ")), "{listed}");

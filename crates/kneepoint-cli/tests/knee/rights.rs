@@ -83,7 +83,7 @@ fn no_thread_and_no_program_keeps_a_capability() {
         let output = emulation.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(130), "{user:?}: {}", stderr(&output));
     }
-    // What measures a link has threads of its own.
+    // The meters of a link have their own threads.
     let probe = start(&["emulate", "--probe", "--rate", "10mbit"], None);
     until("the probe's threads give them up", || {
         threads(probe.id()).len() == 3 && held(probe.id()).iter().all(|set| set == NONE)
@@ -113,7 +113,7 @@ fn programs_are_the_user_s_who_was_asked_for() {
     assert_eq!(run(&["--user", "12345"]), none(12345, 65534));
     let nobody = nix_user("nobody");
     assert_eq!(run(&["--user", "nobody"]), none(nobody.0, nobody.1));
-    // All rights are for those who ask for them.
+    // Full rights are kept on request only.
     let root = run(&["--user", "root"]);
     assert!(
         root.starts_with("Uid: 0 0 0 0") && root.ends_with("NoNewPrivs: 0 ") && !root.contains(NONE),
@@ -177,7 +177,7 @@ fn what_is_read_and_written_is_the_caller_s() {
         let there = fs::metadata(here.path().join(file)).unwrap();
         assert_eq!((there.uid(), there.gid()), (65534, 65533), "{file}");
     }
-    // What only root reads, and where only root writes.
+    // Files that only root reads, and folders where only root writes.
     fs::write(here.path().join("secret.trace"), "secret\n").unwrap();
     fs::set_permissions(here.path().join("secret.trace"), fs::Permissions::from_mode(0o600)).unwrap();
     fs::create_dir(here.path().join("closed")).unwrap();
@@ -194,7 +194,7 @@ fn without_root_a_refusal_says_what_to_do() {
     }
     for (words, said) in [
         (&["emulate", "--", "true"][..], "only root can put a link between a program and this machine"),
-        (&["emulate", "--user", "root", "--", "true"], "only root can run a program as somebody else"),
+        (&["emulate", "--user", "root", "--", "true"], "only root can run a program as another user"),
         (&["live", "live.controllers", "--cc-map", "pert=reno"], "only root can make hosts with a link"),
         (&["doctor", "--clean"], "only root sees and removes what knee may have left"),
     ] {
@@ -215,7 +215,7 @@ fn programs_without_capabilities_have_every_port_and_echo_requests() {
     if !able() {
         return;
     }
-    // Python is in no test's way: where there is none, the shell says so.
+    // Tests do not require Python: where it is missing, the shell says so.
     let listen = "command -v python3 >/dev/null || exit 0; python3 -c \"\
         import socket; s = socket.socket(); s.bind(('', 80)); socket.socket(socket.AF_INET, socket.SOCK_DGRAM, socket.IPPROTO_ICMP)\"";
     let here = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Run: what a scenario makes, and what is said of its links, groups and seeds.
+//! Run: the output of a scenario, and the report on its links, groups and seeds.
 
 use super::*;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Ctrl-C and SIGKILL: what is finished is kept, reported and whole, and the same command goes on from there.
+//! Ctrl-C and SIGKILL: finished runs are kept, reported and whole, and the same command continues from there.
 
 use std::process::{Child, Stdio};
 use std::time::Duration;
@@ -71,11 +71,11 @@ fn an_interrupted_matrix_shows_what_it_has_and_can_go_on() {
     until("the fourth run", || kept(&runs) >= 4);
     interrupt(&child);
     let output = child.wait_with_output().unwrap();
-    assert_refuses(&output, 130, &["the same command goes on from there", "out/report.html"]);
+    assert_refuses(&output, 130, &["the same command continues", "out/report.html"]);
     let result = std::fs::read(here.path().join("out/coexistence.json")).unwrap();
     let result: Value = serde_json::from_slice(&result).unwrap();
     let reported = result["cells"].as_array().unwrap().iter().map(|cell| cell["runs"].as_f64().unwrap());
-    // Reno beside SACK tells about both of its orders.
+    // Reno against SACK covers both orders.
     assert!((reported.sum::<f64>() as usize).abs_diff(kept(&runs) * 4 / 3) <= 1, "{result:#}");
     assert!(result["manifest"]["notes"][0].as_str().unwrap().starts_with("interrupted"));
 }

@@ -28,10 +28,10 @@ fn list_has_one_line_for_each_name_and_says_it_in_json_too() {
 fn a_metric_and_a_column_of_one_name_are_explained_together_with_what_counts() {
     let here = tempfile::tempdir().unwrap();
     let explained = stdout(&knee(here.path(), &["explain", "retransmissions"]));
-    for part in ["retransmissions (metric)", "A SYN is no segment of data.", "retransmissions (column)"] {
+    for part in ["retransmissions (metric)", "A SYN is not a segment of data.", "retransmissions (column)"] {
         assert!(explained.contains(part), "{explained}");
     }
-    // Of the run and of the link, whose definitions are the same.
+    // A key of the run and of the link, with the same definition.
     let once = stdout(&knee(here.path(), &["explain", "utilization"]));
     assert_eq!(once.matches("Link: the counters").count(), 1, "{once}");
 }

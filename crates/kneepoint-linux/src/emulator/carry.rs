@@ -17,8 +17,8 @@ use super::{Emulator, Lateness, Side};
 
 /// Frames read from a device before the network is advanced again.
 const BATCH: usize = 64;
-/// How much of each wait is to be spent awake so that timers, which come late by some ten microseconds, do not matter. It costs most of a
-/// processor where packets follow each other as closely.
+/// The part of each wait that is spent awake, because timers are late by some ten microseconds. It uses most of a
+/// processor where packets follow each other this closely.
 pub const AWAKE: Span = Span::from_micros(50);
 /// The longest wait: signals may arrive between looking for them and waiting.
 const LONGEST_WAIT: Span = Span::from_millis(100);
@@ -92,9 +92,9 @@ impl<C: Capture> Capture for Option<C> {
 /// What the thread saw.
 #[derive(Clone, Debug, Default)]
 pub struct Carried {
-    /// How late frames were handed over.
+    /// Lateness of delivered frames.
     pub lateness: Lateness,
-    /// Frames that a host's device had no room for.
+    /// Frames dropped at a host's full device.
     pub refused: u64,
     /// How long the near and the far host took to receive their frames. The kernel does that while the frame is written: TCP takes
     /// it in, the congestion control receives it, and the segments that it permits are sent as far as the device.
@@ -185,7 +185,8 @@ impl<C: Capture, P: Port> Desk<'_, C, P> {
         }
     }
 
-    /// Waits for a frame until `until`, or for `stop.when` to become readable: which devices have frames, and whether it did.
+    /// Waits for a frame until `until`, or for `stop.when` to become readable; returns the devices with frames, and
+    /// whether it became readable.
     fn wait(&self, until: Time, stop: &Stop) -> io::Result<([bool; 2], bool)> {
         let span = until.since(self.now()).saturating_sub(stop.awake).min(LONGEST_WAIT);
         let files = [self.devices[0].file(), self.devices[1].file(), stop.when];
@@ -208,7 +209,7 @@ struct Breath {
 }
 
 impl Breath {
-    /// How often to look, what may be used of that, and how long a pause is.
+    /// The interval between checks, the usable part of it, and the length of a pause.
     const EVERY: Span = Span::from_millis(1);
     const MOST: Duration = Duration::from_micros(930);
     const PAUSE: Duration = Duration::from_micros(70);
@@ -236,8 +237,8 @@ fn processor_time() -> Duration {
     time.map_or(Duration::ZERO, Duration::from)
 }
 
-/// Real-time scheduling for the calling thread, and timers without slack: whether the machine allows the former. What the thread starts
-/// later is scheduled as usual.
+/// Real-time scheduling for the calling thread, and timers without slack: whether the machine allows the former.
+/// Threads and programs started later are scheduled as usual.
 pub fn be_prompt() -> bool {
     be_prompt_at(50)
 }

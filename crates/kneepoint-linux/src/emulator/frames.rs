@@ -11,7 +11,7 @@ pub const LONGEST: usize = 2048;
 pub struct Frames {
     #[expect(clippy::vec_box, reason = "bytes are not copied when there are more slots")]
     slots: Vec<Box<[u8; LONGEST]>>,
-    /// The length of each, and the side that it came from.
+    /// The length and the origin of each.
     known: Vec<(u16, Side)>,
     /// How many further packets name each, beyond the first.
     further: Vec<u32>,
@@ -36,13 +36,13 @@ impl Frames {
         &mut self.slots[slot as usize][..]
     }
 
-    /// The slot holds this many bytes, which came from a side.
+    /// The slot holds this many bytes from a side.
     #[inline]
     pub fn fill(&mut self, slot: u32, length: usize, from: Side) {
         self.known[slot as usize] = (length as u16, from);
     }
 
-    /// The side that a packet came from.
+    /// The origin of a packet.
     #[inline]
     pub fn from(&self, slot: u32) -> Side {
         self.known[slot as usize].1
@@ -59,7 +59,7 @@ impl Frames {
         self.further[slot as usize] += 1;
     }
 
-    /// A packet uses the slot no more.
+    /// A packet no longer uses the slot.
     #[inline]
     pub fn release(&mut self, slot: u32) {
         match &mut self.further[slot as usize] {

@@ -14,7 +14,7 @@ const GREATEST: Span = Span::from_millis(10);
 pub struct Lateness(Recorder);
 
 impl Lateness {
-    /// A packet was handed over so much after its time.
+    /// A packet was handed over this much after its time.
     #[inline]
     pub fn record(&mut self, late: Span) {
         self.0.record(late);

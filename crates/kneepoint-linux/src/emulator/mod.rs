@@ -5,7 +5,8 @@
 //! device ─ frame ─Tap→ Packet ─ Links: queue, capacity, loss, line ─ Packet ─ frame, marked or stamped ─ device
 //! ```
 //!
-//! The packet inside the network names its frame. What the links decide, the frame shows: a congestion mark, a rate. The clock is
+//! The packet inside the network names its frame. Writes the links' decisions into the frame: a congestion mark, a
+//! rate. The clock is
 //! virtual: a packet enters when it was read, and everything after that has the time that the links say, whenever the
 //! thread wakes up. Being late shifts the delivery of a packet, and never the state of a link.
 //!
@@ -40,7 +41,7 @@ use crate::tap::Tap;
 /// One of the two hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// Where data of the listed flows comes from.
+    /// The source of the data of the listed flows.
     Near,
     /// Where it goes.
     Far,
@@ -56,18 +57,18 @@ impl Side {
     }
 }
 
-/// What a frame begins with.
+/// The first bytes of a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Layer {
     /// An IP header.
     #[default]
     Ip,
-    /// An Ethernet header. Every frame is carried, whatever is in it; its size is that of what follows the header.
+    /// An Ethernet header. Every frame is carried, with any contents; its size counts the part after the header.
     Ethernet,
 }
 
 impl Layer {
-    /// Bytes before what the links carry.
+    /// Bytes before the part that the links carry.
     #[inline]
     fn header(self, frame: &[u8]) -> usize {
         match self {
@@ -76,7 +77,7 @@ impl Layer {
         }
     }
 
-    /// The headers of what is carried; none of what is not.
+    /// The headers of carried packets; none for others.
     #[inline]
     fn headers(self, packet: &[u8]) -> Option<Headers> {
         let headers = frame::read(packet);
@@ -91,7 +92,7 @@ struct Way {
     backward: u32,
 }
 
-/// What is known of the state inside the sender of this flow, by the names of the laboratory's controllers.
+/// The known state inside the sender of this flow, by the names of the laboratory's controllers.
 pub type Inside = Box<dyn Fn(&Tuple) -> Vec<(&'static str, f64)> + Send>;
 
 /// A network at work, with real packets on it.
@@ -107,7 +108,7 @@ pub struct Emulator<O> {
     /// The slot that the next frame is read into.
     spare: u32,
     watch: Watch<O>,
-    /// What an oracle tells senders.
+    /// An oracle's signals to senders.
     told: Option<Told>,
     sample: Option<Span>,
     inside: Inside,
@@ -117,8 +118,8 @@ pub struct Emulator<O> {
 }
 
 impl<O: Observer> Emulator<O> {
-    /// The network of `valid` between two hosts. Each way is the path there and back between two nodes; the tap says which of them a packet
-    /// takes.
+    /// The network of `valid` between two hosts. Each way is the path there and back between two nodes; the tap decides
+    /// which of them a packet takes.
     pub fn new(valid: &Valid, seed: u64, ways: &[(NodeId, NodeId)], tap: Tap, watch: O) -> Emulator<O> {
         let specs = &valid.network().links;
         let entities = Links::entities(specs.len());
@@ -227,12 +228,12 @@ impl<O: Observer> Emulator<O> {
         }
     }
 
-    /// When the next thing happens, as far as is known.
+    /// The time of the next event, if known.
     pub fn next(&self) -> Time {
         (0..=self.entities).map(|entity| self.events.due(entity as u32)).min().unwrap_or(Time::NEVER)
     }
 
-    /// Ends it: the observer, and the tap with what it counted.
+    /// Ends it; returns the observer, and the tap with its counts.
     pub fn finish(mut self, now: Time) -> (O, Tap) {
         self.links.settle(now, &mut self.watch);
         self.tap.tell(now, &mut self.watch);
@@ -278,7 +279,7 @@ impl<O: Observer> Emulator<O> {
         self.frames.release(slot);
     }
 
-    /// The oracle hears of flows that began or ended, and lowers the rate of a packet at the beginning of its path.
+    /// The oracle notices flows that began or ended, and lowers the rate of a packet at the beginning of its path.
     #[inline]
     fn tell(&mut self, packet: &mut Packet, from: Side, now: Time) {
         if let Some(told) = &mut self.told {
@@ -290,7 +291,7 @@ impl<O: Observer> Emulator<O> {
         self.watch.flows.clear();
     }
 
-    /// Frees the frames of packets that were dropped, behind those that went on twice.
+    /// Frees the frames of dropped packets, after packets that were forwarded twice.
     #[inline]
     fn release(&mut self) {
         while let Some(slot) = self.watch.doubled.pop() {

@@ -25,7 +25,7 @@ impl Link {
         Link(Emulator::new(&valid, 1, &[way], Tap::one_group(tun::MTU as u16), ()))
     }
 
-    /// What the far host is handed of a segment of the near one from this port: the bytes of the frame.
+    /// The frame of the near host's segment from this port, as delivered to the far host.
     fn carry(&mut self, port: u16, segment: &Segment, millis: u64) -> Vec<u8> {
         let (flow, mut handed) = self.hand(port, segment, millis);
         let frame = handed.pop().unwrap_or_default();

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Rates that a simulated run tells its senders without packets, written into packets here.
+//! Rates that a simulated run gives its senders without packets, written into packets here.
 //!
-//! The oracle knows which flows are open. A packet that requests a rate has it lowered to the flow's rate of that instant when it enters
-//! the network, so the sender learns a rate that is one round trip old, as in the simulator, and older by what packets waited.
+//! The oracle tracks open flows. A packet that requests a rate has it lowered to the flow's rate of that instant when
+//! it enters
+//! the network, so the sender learns a rate that is one round trip old, as in the simulator, plus queueing delay.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +14,7 @@ use kneepoint::units::{Bytes, Span, Time};
 
 use super::Side;
 
-/// The oracle with the flows that it knows.
+/// The oracle with its flows.
 #[derive(Debug)]
 pub(super) struct Told {
     oracle: Box<Oracle>,

@@ -18,12 +18,12 @@ const SACK_PERMITTED: u8 = 4;
 const SACK: u8 = 5;
 const TIMESTAMPS: u8 = 8;
 
-/// The rate that the network may lower, and the rate that the other side has seen; in units of 1000 bit/s.
+/// The rate that the network may lower, and the rate received by the other side; in units of 1000 bit/s.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateOption {
     /// The rate; all ones while nothing limits it.
     pub rate: u32,
-    /// What the sender of this packet has received.
+    /// Data received by the sender of this packet.
     pub echo: u32,
 }
 

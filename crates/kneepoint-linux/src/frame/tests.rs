@@ -189,7 +189,8 @@ fn an_ip_header_is_found_behind_tags() {
     assert_eq!(ethernet(&[0; 9]), 9);
 }
 
-/// What a sender that leaves the checksum to its device writes into the field: the sum of the pseudo-header, not inverted.
+/// The value that a sender writes into the field when it leaves the checksum to its device: the sum of the
+/// pseudo-header, not inverted.
 #[test]
 fn an_unfinished_checksum_is_finished_to_that_of_the_whole_frame() {
     for (protocol, place, length) in [(6_u8, 16, 20 + 7), (17, 6, 8 + 7)] {

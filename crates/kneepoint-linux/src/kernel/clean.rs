@@ -4,7 +4,7 @@
 use super::errors::Error;
 use super::{controllers, default, filters, pins};
 
-/// Removes filters and controllers, in whatever state they were left, and puts defaults back; a sentence for each.
+/// Removes filters and controllers in any state, and restores defaults; returns a sentence for each.
 pub fn clean() -> Result<Vec<String>, Error> {
     pins::require()?;
     let namespaces = filters::namespaces();
@@ -19,7 +19,7 @@ pub fn clean() -> Result<Vec<String>, Error> {
         controllers::unload(&name)?;
         done.push(format!("congestion control {name} unloaded"));
     }
-    // Of a build with other programs.
+    // A record of a build with other programs.
     let _lock = pins::lock()?;
     for folder in pins::folders() {
         pins::remove(&folder)?;

@@ -47,13 +47,13 @@ pub struct Status {
     pub settings: Vec<Value>,
     /// When it was loaded.
     pub since: SystemTime,
-    /// Sockets that use it in this network namespace, where `ss` could tell.
+    /// Sockets that use it in this network namespace, if `ss` could count them.
     pub sockets: Option<usize>,
     /// Its programs.
     pub programs: Vec<Program>,
     /// Whether the kernel counts the programs' runs.
     pub counted: bool,
-    /// What the option that tells it of packets was used for, if it has one and that is attached.
+    /// The uses of its TCP option program, if it has one and that is attached.
     pub option: Option<OptionUse>,
 }
 
@@ -108,7 +108,7 @@ pub fn load_at(
     probe::require()?;
     let _lock = pins::lock()?;
     if pinned(name) && !replace {
-        let remedy = format!("--replace loads it anew, `knee kernel unload {name}` removes it");
+        let remedy = format!("--replace loads it again, `knee kernel unload {name}` removes it");
         return Err(Error::new(format!("`{name}` is loaded already"), remedy));
     }
     if registered(name) && !pinned(name) && ours(name).is_none() {
@@ -125,7 +125,7 @@ pub fn load_at(
         }
     }
     let mut object = objects::load(name, object)?;
-    // What a replaced or interrupted load left; only now, when the new one is known to be accepted.
+    // Leftovers of a replaced or interrupted load are removed only now, when the new one is accepted.
     remove(name)?;
     pins::make(name)?;
     let mut start = || {
@@ -144,9 +144,9 @@ fn register(name: &str, object: &mut Object, links: bool) -> Result<(), Error> {
     let folder = pins::folder(name);
     let map = object.maps_mut().find(|map| map.map_type() == MapType::StructOps);
     let mut map =
-        map.ok_or_else(|| Error::new(format!("`{name}` is no congestion control"), "build knee again"))?;
+        map.ok_or_else(|| Error::new(format!("`{name}` is not a congestion control"), "build knee again"))?;
     if !links {
-        // Before it is registered: a process that ends in between leaves a name to remove it by.
+        // Before it is registered, so that a process that ends in between leaves a name for its removal.
         map.pin(folder.join(CONTROL)).during("pin a congestion control")?;
     }
     let mut link = map.attach_struct_ops().during(format!("register the congestion control `{name}`"))?;
@@ -158,7 +158,7 @@ fn register(name: &str, object: &mut Object, links: bool) -> Result<(), Error> {
     Ok(())
 }
 
-/// What `unload` leaves for later.
+/// Leftovers of `unload`, for later removal.
 #[derive(Clone, Debug, Default)]
 pub struct Unloaded {
     /// Sockets of this network namespace that keep the controller until they close.
@@ -180,7 +180,7 @@ pub fn unload(name: &str) -> Result<Unloaded, Error> {
     Ok(Unloaded { sockets, default })
 }
 
-/// Removes the registration and the pins of a controller, whatever state they are in.
+/// Removes the registration and the pins of a controller, in any state.
 fn remove(name: &str) -> Result<(), Error> {
     let folder = pins::folder(name);
     if folder.join(LINK).exists() {
@@ -240,7 +240,7 @@ pub fn list() -> Vec<Listed> {
     let listed = |controller: &Controller| {
         let found = pinned(controller.name).then(|| objects::loaded(controller.name)).flatten();
         let settings = found.map(|(data, programs)| values(controller, &data, &programs));
-        // The kernel tells everybody the names, and not who loaded them.
+        // The kernel shows the names to every user, but not the owner of a program.
         let loaded = settings.is_some() || !pins::visible() && registered(controller.name);
         Listed { controller: *controller, loaded, settings }
     };
@@ -254,7 +254,7 @@ pub fn status(name: &str) -> Result<Status, Error> {
     let (data, programs) = found.ok_or_else(|| {
         let own = controller.name;
         if !pins::visible() && registered(own) {
-            let message = format!("`{own}` is loaded, and only root sees its parameters and what it does");
+            let message = format!("`{own}` is loaded; only root sees its parameters and activity");
             return Error::new(message, "run it with sudo");
         }
         Error::new(format!("`{own}` is not loaded"), format!("`knee kernel load {own}` loads it, as root"))
@@ -287,7 +287,7 @@ fn sockets(name: &str) -> Option<usize> {
     Some(text.lines().filter(|line| line.split_whitespace().any(|word| word == name)).count())
 }
 
-/// Controllers of which something is left: loaded ones, and what interrupted loads left.
+/// Controllers with something left in the kernel: loaded ones, and leftovers of interrupted loads.
 pub fn left() -> Vec<String> {
     let names = CONTROLLERS.iter().map(|one| one.name);
     names

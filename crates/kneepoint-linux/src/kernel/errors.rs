@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Errors: what is wrong and what to do.
+//! Errors: the fault and the remedy.
 
 use std::fmt;
 use std::sync::Mutex;
@@ -49,15 +49,16 @@ impl<T, E: fmt::Display> While<T> for Result<T, E> {
     }
 }
 
-/// What libbpf and the kernel's verifier said.
+/// Messages of libbpf and of the kernel's verifier.
 static SAID: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-/// From now on libbpf prints nothing: standard error is for the program's own messages. What it says of a failure is in the error.
+/// From now on libbpf prints nothing: standard error is for the program's own messages. Its messages about a failure
+/// are in the error.
 pub fn quiet() {
     libbpf_rs::set_print(None);
 }
 
-/// Does `work`; an error says what was being done, and what libbpf said of it.
+/// Does `work`; an error has the action and libbpf's message.
 pub fn heard<T>(
     doing: impl fmt::Display,
     work: impl FnOnce() -> Result<T, libbpf_rs::Error>,

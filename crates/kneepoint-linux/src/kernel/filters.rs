@@ -40,7 +40,7 @@ pub struct Device {
     pub namespace: Option<String>,
 }
 
-/// What a queue's judgement did.
+/// The effect of a queue's judgement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueueStatus {
     /// Its parameters.
@@ -119,7 +119,7 @@ fn namespace() -> Result<u64, Error> {
     Ok(fs::metadata("/proc/thread-self/ns/net").during("tell the network namespace")?.ino())
 }
 
-/// What a program of iproute2 prints.
+/// The output of a program of iproute2.
 fn ask(program: &str, arguments: &[&str]) -> Result<String, Error> {
     let output = Command::new(program).args(arguments).output().map_err(|error| {
         Error::new(format!("cannot run `{program}`: {error}"), "install it: apt-get install -y iproute2")
@@ -182,7 +182,7 @@ impl<'d> Here<'d> {
         let _lock = pins::lock()?;
         if self.attached() && !replace {
             let message = format!("`{}` has `{}` already", self.device.name, self.filter.name);
-            let remedy = format!("--replace loads it anew, `{}` removes it", self.undo());
+            let remedy = format!("--replace loads it again, `{}` removes it", self.undo());
             return Err(Error::new(message, remedy));
         }
         let mut object = objects::load(self.filter.name, object)?;
@@ -200,7 +200,7 @@ impl<'d> Here<'d> {
         program.pin(folder.join(PROGRAM)).during("pin a program")?;
         let mut hook = self.hook(&program);
         if !self.queues(&[])?.contains(HOLDER) {
-            // Before it is made: a process that ends in between leaves a name to remove it by.
+            // Before it is made, so that a process that ends in between leaves a name for its removal.
             pins::make(&self.folder(HOLDER))?;
             heard(format!("prepare `{}` for filters", self.device.name), || hook.create().map(|_| ()))?;
         }
@@ -208,7 +208,7 @@ impl<'d> Here<'d> {
         Ok(())
     }
 
-    /// Removes the filter, its pins, and what held it if that is ours; whether there was a filter.
+    /// Removes the filter, its pins, and its qdisc if that is ours; returns whether there was a filter.
     fn detach(&self) -> Result<bool, Error> {
         let any = File::open("/dev/null").during("open /dev/null")?;
         let attached = self.attached();
@@ -308,7 +308,7 @@ pub fn attach_hint(device: &Device, replace: bool) -> Result<(), Error> {
 /// Bytes before the IP header by the type of a device.
 const HEADERS: &[(&str, u64)] = &[("ether", 14), ("loopback", 14), ("none", 0)];
 
-/// What a queue's judgement did so far.
+/// The effect of a queue's judgement so far.
 pub fn queue_status(device: &Device) -> Result<QueueStatus, Error> {
     device.at(&AQM, |here| {
         let missing = || {
@@ -378,7 +378,7 @@ fn remove(device: &Device, filter: &'static Filter) -> Result<(), Error> {
     })
 }
 
-/// Network namespaces by number: of this process, those with a name, and those of other processes.
+/// Network namespaces by number: this process's, named ones, and other processes'.
 pub(super) fn namespaces() -> BTreeMap<u64, PathBuf> {
     let names = fs::read_dir(NAMESPACES).into_iter().flatten().flatten().map(|entry| entry.path());
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
@@ -393,17 +393,17 @@ pub(super) fn namespaces() -> BTreeMap<u64, PathBuf> {
     found
 }
 
-/// Removes every filter and what interrupted attachments left; the folders removed.
+/// Removes every filter and leftovers of interrupted attachments; returns the removed folders.
 pub(super) fn remove_all(namespaces: &BTreeMap<u64, PathBuf>) -> Result<Vec<String>, Error> {
     let _lock = pins::lock()?;
     let mut folders = pins::folders();
-    // What holds filters goes when the last of them has gone.
+    // The qdisc that holds filters is removed with the last of them.
     folders.sort_by_key(|folder| folder.starts_with(HOLDER));
     let removed = folders.into_iter().map(|folder| clean(&folder, namespaces));
     Ok(removed.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
 }
 
-/// Removes one folder if it is one of these, and what it stands for if the device still exists.
+/// Removes one folder if it is one of these, and its filter if the device still exists.
 fn clean(folder: &str, namespaces: &BTreeMap<u64, PathBuf>) -> Result<Option<String>, Error> {
     let parts = folder.split('-').collect::<Vec<_>>();
     let [kind, namespace, index] = parts[..] else { return Ok(None) };

@@ -13,10 +13,10 @@
 //! | [`turn`] | one process at a time, by a lock that is root's |
 //! | [`pins`] | names below `/sys/fs/bpf/knee`, which keep programs alive |
 //! | [`controllers`] | congestion controls: load, unload, list, status |
-//! | [`option`](mod@option) | what packets tell a controller, in an option of TCP |
+//! | [`option`](mod@option) | signals from packets to a controller, in an option of TCP |
 //! | [`default`] | the congestion control of new sockets |
 //! | [`filters`] | programs at the egress of a device: PI, PISA, PIMC, and the hint of the sender's window |
-//! | [`rates`](mod@rates) | what RATCP's senders are told |
+//! | [`rates`](mod@rates) | the rates of RATCP's senders |
 //! | [`clean`] | everything that is left, removed |
 //! | [`records`] | what controllers report |
 //!

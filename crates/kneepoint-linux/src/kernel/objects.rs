@@ -32,7 +32,7 @@ pub fn load(name: &str, object: OpenObject) -> Result<Object, Error> {
     loaded.map_err(|error| refused(name, &error, &said))
 }
 
-/// What a line of the log means, and what to do about it.
+/// The meaning of a line of the log, and the remedy.
 const MEANINGS: &[(&str, &str, &str)] = &[
     (
         "doesn't have",

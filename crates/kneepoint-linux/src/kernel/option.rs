@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The program that tells a controller what packets say, in an option of TCP (`bpf/rate_option.bpf.c`): it looks at the sockets of a
-//! cgroup. It shares the controller's map and its folder of pins, and goes with them.
+//! The program that passes signals of packets to a controller, in an option of TCP (`bpf/rate_option.bpf.c`): it is
+//! attached to the sockets of a cgroup. It shares the controller's map and its folder of pins, and goes with them.
 
 use std::fs::{self, File};
 use std::io;
@@ -12,18 +12,18 @@ use libbpf_rs::MapCore;
 use super::errors::{Error, While};
 use super::{objects, pins};
 
-/// The pin of what holds the program at the cgroup.
+/// The pin of the link that holds the program at the cgroup.
 const LINK: &str = "option";
 /// The map that it shares with the controller, and the one with its counters.
 const SHARED: &str = "advices";
 const COUNTS: &str = "counts";
 
-/// What the option was used for so far.
+/// The uses of the option so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OptionUse {
     /// Packets that this machine wrote it into.
     pub written: u64,
-    /// Packets that told a sender its rate.
+    /// Packets that gave a sender its rate.
     pub told: u64,
 }
 
@@ -61,7 +61,7 @@ pub fn attach(controller: &str, code: &[u8], cgroup: Option<&Path>) -> Result<Op
     Ok(Some(place))
 }
 
-/// What the option of a loaded controller was used for, if the program is attached.
+/// The uses of a loaded controller's option, if the program is attached.
 pub fn used(controller: &str) -> Option<OptionUse> {
     let map = objects::map(controller, COUNTS)?;
     let count = |place: u32| {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Names below `/sys/fs/bpf/knee`: whatever this crate leaves in the kernel has one, a folder per program.
+//! Names below `/sys/fs/bpf/knee`: everything that this crate leaves in the kernel has one, a folder per program.
 
 use std::fs::{self, DirBuilder};
 use std::io;
@@ -46,7 +46,7 @@ pub fn make(name: &str) -> Result<(), Error> {
         if passing() {
             return Err(Error::new(
                 format!(
-                    "{BPFFS} is not visible: `ip netns exec` has covered it, and what is mounted there goes with the command"
+                    "{BPFFS} is not visible: `ip netns exec` has covered it, and mounts there end with the command"
                 ),
                 "enter a network namespace with `nsenter --net=/run/netns/NAME knee …`",
             ));
@@ -66,7 +66,7 @@ pub fn folders() -> Vec<String> {
     names
 }
 
-/// Removes a folder with its pins; whether it existed.
+/// Removes a folder with its pins; returns whether it existed.
 pub fn remove(name: &str) -> Result<bool, Error> {
     let folder = folder(name);
     let remove = |path: &Path| if path.is_dir() { fs::remove_dir(path) } else { fs::remove_file(path) };
@@ -78,7 +78,7 @@ pub fn remove(name: &str) -> Result<bool, Error> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => false,
         error => error.map(|()| true).during(format!("remove {}", folder.display()))?,
     };
-    // The last one leaves nothing; with others beside it, this fails.
+    // The last one leaves nothing; this fails while others run.
     let _ = fs::remove_dir(root());
     Ok(existed)
 }
@@ -94,7 +94,7 @@ pub fn require() -> Result<(), Error> {
         true => own(),
         false => Err(Error::new(
             "only root sees and changes what knee has loaded into the kernel",
-            "run it with sudo; `knee kernel list` shows to everybody which names the kernel knows",
+            "run it with sudo; `knee kernel list` shows the names that the kernel knows, without root",
         )),
     }
 }
@@ -106,7 +106,7 @@ pub fn lock() -> Result<Turn, Error> {
     Ok(turn)
 }
 
-/// Refuses a folder that somebody else made: everybody may, in the BPF file system, also as a link to another one.
+/// Refuses a folder that another user made: in the BPF file system every user may make one, also as a link to another.
 fn own() -> Result<(), Error> {
     match fs::symlink_metadata(root()) {
         Ok(_) => turn::is_own(&root()),

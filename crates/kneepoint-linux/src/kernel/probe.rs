@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What this machine has of what kernel programs need.
+//! The requirements of kernel programs that this machine meets.
 
 use std::fs;
 use std::path::Path;
@@ -19,7 +19,7 @@ pub struct Need {
     pub met: bool,
     /// What was found.
     pub found: String,
-    /// What to do if it is missing.
+    /// The remedy if it is missing.
     pub remedy: &'static str,
     /// What needs it.
     pub used_for: &'static str,
@@ -31,7 +31,7 @@ pub struct Need {
 const NET_ADMIN: u32 = 12;
 const SYS_ADMIN: u32 = 21;
 const BPF: u32 = 39;
-/// The name of what queues need.
+/// The name of the requirement of queues.
 pub const LENGTHS: &str = "lengths of queues in BPF";
 /// The kernel's description of its types.
 const TYPES: &str = "/sys/kernel/btf/vmlinux";
@@ -73,7 +73,7 @@ pub fn needs() -> Vec<Need> {
             name: "kernel type information",
             met: types.is_some(),
             found: format!("{TYPES} {}", if types.is_some() { "present" } else { "absent" }),
-            remedy: "use a kernel built with CONFIG_DEBUG_INFO_BTF=y, as those of Debian, Ubuntu and Fedora are",
+            remedy: "use a kernel built with CONFIG_DEBUG_INFO_BTF=y, as in Debian, Ubuntu and Fedora",
             used_for: "programs that fit this kernel: knee kernel",
             required: true,
         },
@@ -115,7 +115,8 @@ pub fn needs() -> Vec<Need> {
     ]
 }
 
-/// Whether a congestion control can be a link that ends with its last reference: the kernel knows the flag of its map.
+/// Whether a congestion control can be a link that ends with its last reference: the kernel accepts the flag of its
+/// map.
 pub fn has_links(types: &Btf) -> bool {
     types
         .type_by_kind::<Enum>()

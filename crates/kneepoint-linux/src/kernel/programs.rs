@@ -20,7 +20,7 @@ pub struct Controller {
     /// Its name in the laboratory, where its parameters are declared.
     pub core: &'static str,
     pub(super) object: &'static [u8],
-    /// The program that tells it what packets say, at the sockets of a cgroup.
+    /// The program that passes it signals of packets, at the sockets of a cgroup.
     pub(super) option: Option<&'static [u8]>,
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What RATCP's senders are told of paths by user space (`bpf/ratcp.bpf.c`).
+//! Rates of paths for RATCP's senders, set by user space (`bpf/ratcp.bpf.c`).
 
 use std::net::{IpAddr, Ipv6Addr};
 
@@ -39,7 +39,7 @@ pub fn set_rate(destination: IpAddr, rate: Rate) -> Result<(), Error> {
     written.during(format!("set the rate to {destination}"))
 }
 
-/// The rates that senders are told.
+/// The rates given to senders.
 pub fn rates() -> Result<Vec<(IpAddr, Rate)>, Error> {
     let map = map()?;
     let mut found = Vec::new();
@@ -55,7 +55,7 @@ pub fn rates() -> Result<Vec<(IpAddr, Rate)>, Error> {
     Ok(found)
 }
 
-/// Tells senders to a host nothing any more, or no sender; how many rates there were.
+/// Removes the rates of senders to a host, or of all senders; returns the number of rates.
 pub fn clear_rates(destination: Option<IpAddr>) -> Result<usize, Error> {
     let map = map()?;
     let keys = destination.map_or_else(|| map.keys().collect::<Vec<_>>(), |one| vec![key(one).to_vec()]);

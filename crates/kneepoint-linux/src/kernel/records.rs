@@ -54,7 +54,7 @@ pub struct Record {
     pub delivered: u64,
 }
 
-/// The modes by number; other numbers are none.
+/// The modes by number; other numbers are invalid.
 const MODES: [&str; 3] = ["high-speed", "safe", "compete"];
 
 /// Reads numbers one after the other.
@@ -142,7 +142,7 @@ impl Reader {
         });
         added.during("read the records")?;
         let ring = builder.build().during("read the records")?;
-        // Older records wait from a time when nobody read.
+        // Older records remain from a time without a reader.
         ring.consume().during("read the records")?;
         taken.try_iter().for_each(drop);
         Ok(Reader { ring, taken })

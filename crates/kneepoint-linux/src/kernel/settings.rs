@@ -15,7 +15,7 @@ use libbpf_rs::{AsRawLibbpf, OpenObject};
 use super::errors::{Error, While};
 
 kneepoint::settings! {
-    /// Parameters that a program has beside its algorithm's.
+    /// Parameters that a program has in addition to its algorithm's.
     pub struct Reporting {
         /// The time between two records of a socket; `0s` reports nothing.
         report_every: Span = Span::from_millis(10), Span::ZERO..=Span::from_secs(3600);
@@ -140,7 +140,7 @@ impl Algorithm for queue::Config {
     }
 }
 
-/// Sets the parameters of `object`: those of `algorithm` with `given` applied; the values set.
+/// Sets the parameters of `object` to `algorithm`'s with `given` applied; returns the values.
 pub fn apply(
     object: &mut OpenObject,
     algorithm: &mut impl Algorithm,
@@ -174,7 +174,7 @@ pub fn apply(
         map.initial_value_mut().ok_or_else(|| Error::new("a program has no data", "build knee again"))?;
     let mut values = Vec::new();
     for Variable { name, unit, place } in variables {
-        // A variable that no parameter has keeps what the program says.
+        // A variable without a parameter keeps the program's value.
         let Some((value, field)) = find(algorithm, &own, &name) else { continue };
         let bits = (unit.encode)(&value, field).filter(|bits| fits(*bits, place.len()));
         let bits = bits.ok_or_else(|| {
@@ -188,7 +188,7 @@ pub fn apply(
     Ok(values)
 }
 
-/// Sets a variable that is no parameter.
+/// Sets a variable that is not a parameter.
 pub fn set(object: &mut OpenObject, name: &str, bits: u64) -> Result<(), Error> {
     // SAFETY: as in `apply`.
     let opened = unsafe { object.as_libbpf_object().as_ref() };
@@ -275,7 +275,7 @@ mod tests {
         }
     }
 
-    /// What the object of a program says before anything is set, beside what the laboratory would set.
+    /// The defaults in the object of a program, next to the laboratory's.
     fn defaults(bytes: &[u8], mut algorithm: impl Algorithm) -> Vec<(String, Vec<u8>, Vec<u8>)> {
         let mut opened = super::super::objects::open("defaults", bytes).expect("an object");
         let data = |object: &mut OpenObject| {

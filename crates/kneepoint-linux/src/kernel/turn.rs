@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! One process at a time changes what is in the kernel. The lock is where only root gets, so that nobody else holds it.
+//! One process at a time changes what is in the kernel. The lock is in a folder of root, so that no other user can hold
+//! it.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io;
@@ -16,20 +17,20 @@ use nix::unistd::geteuid;
 
 use super::errors::{Error, While};
 
-/// What is kept until the machine restarts: the lock, and defaults of network namespaces.
+/// State until the machine restarts: the lock, and defaults of network namespaces.
 pub const FOLDER: &str = "/run/knee";
 const LOCK: &str = "lock";
-/// The longest wait. Nothing that is done under the lock takes as long.
+/// The longest wait. No work under the lock takes as long.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Between two attempts.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Who is told that there is a wait.
+/// Receives the news of a wait.
 static LISTENER: OnceLock<fn(&str)> = OnceLock::new();
 
-/// From now on this is told what is waited for.
+/// Calls this function before each wait from now on.
 pub fn tell_waits(listener: fn(&str)) {
-    // The first is that of the program.
+    // The first is the program's.
     let _ = LISTENER.set(listener);
 }
 
@@ -43,7 +44,7 @@ pub fn take() -> Result<Turn, Error> {
     take_at(&Path::new(FOLDER).join(LOCK), PATIENCE)
 }
 
-/// A folder that nobody else gets into, made if there is none.
+/// A folder that no other user can enter, made if absent.
 fn own_folder(folder: &Path) -> Result<(), Error> {
     let made = DirBuilder::new().mode(0o700).create(folder);
     if let Err(error) = made
@@ -100,13 +101,13 @@ fn take_at(path: &Path, patience: Duration) -> Result<Turn, Error> {
     Ok(Turn(locked))
 }
 
-/// The process that has the lock, as far as the kernel tells.
+/// The process that has the lock, as far as the kernel shows it.
 fn holder(file: &File) -> String {
     let place = file.metadata().map_or(String::new(), |file| {
         format!("{:02x}:{:02x}:{}", major(file.dev()), minor(file.dev()), file.ino())
     });
     let table = fs::read_to_string("/proc/locks").unwrap_or_default();
-    // Number, kind, strength, what it is for, process, file. A line of one that waits has an arrow in front of its kind.
+    // Number, kind, strength, purpose, process, file. The line of a waiting process has an arrow in front of its kind.
     let lines = table.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
     let mut held = lines.filter(|line| line.get(1) == Some(&"FLOCK") && line.get(5) == Some(&place.as_str()));
     let process = held.next().and_then(|line| line[4].parse::<u32>().ok()).filter(|number| *number > 0);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Sources of traffic on hosts of the kernel: the laboratory's own machines, with sockets for what they request.
 //!
-//! One thread has both ends of every connection of a group, so it knows when a client has what was written. Whether all of it is
+//! One thread has both ends of every connection of a group, so it sees when a client has received the data. Whether all
+//! of it is
 //! acknowledged, the sending socket says (`SIOCOUTQ`); it is asked each millisecond once the client has everything.
 
 use std::collections::VecDeque;
@@ -37,7 +38,7 @@ static ZEROS: [u8; CHUNK] = [0; CHUNK];
 pub(crate) enum Sinks {
     /// Of connections.
     Connections(Vec<TcpListener>),
-    /// Of datagrams, which are not read: the kernel drops what has no room.
+    /// A buffer of datagrams, which are not read: the kernel drops the excess.
     Datagrams(#[expect(dead_code, reason = "they are held open")] Vec<UdpSocket>),
 }
 
@@ -63,7 +64,7 @@ struct Connection {
     client: Option<TcpStream>,
     tuple: Tuple,
     opened: Time,
-    /// Bytes to be carried so far, those that the sending socket took, and those that the client has.
+    /// Bytes to be carried so far, accepted by the sending socket, and received by the client.
     requested: u64,
     written: u64,
     received: u64,
@@ -71,9 +72,9 @@ struct Connection {
     delivered: Time,
     /// Whether nothing more is requested.
     last: bool,
-    /// Whether the sending socket knows that, too.
+    /// Whether the sending socket has received the acknowledgement, too.
     shut: bool,
-    /// Whether the member knows that everything so far is acknowledged.
+    /// Whether the member has been notified that everything so far is acknowledged.
     told: bool,
     /// Transfers inside: where they end, when they began, and how great they are.
     parts: VecDeque<(u64, Time, Bytes)>,
@@ -228,7 +229,7 @@ impl Office {
         for one in &self.connections {
             let writes = if one.has_to_write() { PollFlags::POLLOUT } else { PollFlags::empty() };
             files.push(PollFd::new(one.sender.as_fd(), writes));
-            // What ended can always be read.
+            // Results of ended transfers can always be read.
             let reads = if one.received < one.requested { PollFlags::POLLIN } else { PollFlags::empty() };
             files.extend(one.client.as_ref().map(|client| PollFd::new(client.as_fd(), reads)));
         }
@@ -252,7 +253,7 @@ impl Office {
         places.map(|(place, _)| place).try_for_each(|place| self.accept(place))
     }
 
-    /// How long there is nothing to do but wait for sockets.
+    /// The time until the next action other than waiting for sockets.
     fn patience(&self) -> Duration {
         let wakeups = self.post.crew.members.iter().map(|member| member.source.next_wakeup());
         let next = wakeups.min().unwrap_or(Time::NEVER);
@@ -324,12 +325,12 @@ impl Connection {
         self.written < self.requested || self.has_to_shut()
     }
 
-    /// Whether the sending socket is to be told that nothing follows, which it takes once it is connected.
+    /// Whether the sending socket is to be shut down for writing once it is connected.
     fn has_to_shut(&self) -> bool {
         self.last && !self.shut && (self.written > 0 || self.client.is_some())
     }
 
-    /// Whether the client has everything, and the member does not know that it is acknowledged.
+    /// Whether the client has everything, and the member is not yet notified of the acknowledgement.
     fn is_unanswered(&self) -> bool {
         !self.told && self.received == self.requested && !self.has_to_write() && (self.shut || !self.last)
     }
@@ -353,7 +354,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Reads what the client has, and tells of the transfers that are complete with it.
+    /// Reads the client's data, and reports transfers that are complete with it.
     fn read(&mut self, now: Time, news: &Sender<News>) -> io::Result<()> {
         let Some(client) = &self.client else { return Ok(()) };
         self.received += hosts::take(client)?;

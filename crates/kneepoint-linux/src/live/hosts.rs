@@ -15,16 +15,16 @@ use nix::sys::socket::{self, sockopt};
 
 /// A chunk that a sender writes or a sink reads at once.
 pub(crate) const CHUNK: usize = 256 * 1024;
-/// Data that a sender's socket holds beyond what was sent, so that a transfer that stops stops soon.
+/// Data that a sender's socket holds unsent; small, so that a transfer stops soon when asked.
 const UNSENT: libc::c_int = 256 * 1024;
-/// How long a wait is at most, between two looks at the clock.
+/// The longest wait between two readings of the clock.
 const LOOK: Duration = Duration::from_millis(50);
 /// The nice value of hosts.
 const PRIORITY: libc::c_int = -15;
-/// What timestamps take of the greatest segment that a socket is told.
+/// The bytes that timestamps take from the MSS of a socket.
 const TIMESTAMPS: u64 = 12;
 
-/// What a sender is to do.
+/// The work of a sender.
 #[derive(Clone, Debug)]
 pub(crate) struct Order {
     pub(crate) to: SocketAddrV4,
@@ -33,7 +33,7 @@ pub(crate) struct Order {
     pub(crate) size: Option<Bytes>,
     pub(crate) start: Instant,
     pub(crate) stop: Instant,
-    /// The end of the run, at which whatever is left is given up.
+    /// The end of the run, when remaining work is given up.
     pub(crate) end: Instant,
 }
 
@@ -45,7 +45,7 @@ pub(crate) struct Spent {
     pub(crate) processor: Duration,
 }
 
-/// Lets the calling thread run before others of the machine, which a server of its own would not share: a host that has to wait
+/// Lets the calling thread run before others of the machine, which its own server would not share: a host that has to wait
 /// for its processor answers in bursts. Where that is not allowed it waits.
 pub(crate) fn hurry() {
     // SAFETY: the call takes no pointers; on Linux it concerns the calling thread alone.
@@ -100,7 +100,8 @@ pub(crate) fn socket(to: SocketAddrV4, control: &str, payload: Option<Bytes>) ->
     Ok(TcpStream::from(socket))
 }
 
-/// Gives a socket its congestion control and the payload of its packets; one that listens passes them on.
+/// Sets the congestion control of a socket and the payload of its packets; sockets accepted from a listener inherit
+/// both.
 pub(crate) fn configure(
     socket: &(impl AsFd + AsRawFd),
     control: &str,
@@ -113,7 +114,8 @@ pub(crate) fn configure(
     set(socket, libc::IPPROTO_TCP, libc::TCP_NOTSENT_LOWAT, UNSENT)
 }
 
-/// Has a listener answer as a host with this congestion control: one with DCTCP sets ECN bits in a SYN, which others do not accept.
+/// Makes a listener answer as a host with this congestion control: DCTCP sets ECN bits in a SYN, which others do not
+/// accept.
 pub(crate) fn answers(listener: &TcpListener, control: &str) -> io::Result<()> {
     Ok(socket::setsockopt(listener, sockopt::TcpCongestion, &control.into())?)
 }
@@ -190,7 +192,7 @@ pub(crate) fn take(stream: &TcpStream) -> io::Result<u64> {
     u64::try_from(taken).map_err(|_| io::Error::last_os_error())
 }
 
-/// Bytes that a connection was given and whose acknowledgement it has not heard.
+/// Bytes written to a connection and not yet acknowledged.
 pub(crate) fn unacknowledged(stream: &TcpStream) -> io::Result<usize> {
     let mut left: libc::c_int = 0;
     // SAFETY: the kernel writes one integer.
@@ -206,7 +208,7 @@ fn set(socket: &impl AsRawFd, level: libc::c_int, name: libc::c_int, value: libc
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// What the kernel tells of a connection.
+/// The kernel's information on a connection.
 pub(crate) fn info(stream: &TcpStream) -> io::Result<libc::tcp_info> {
     // SAFETY: `tcp_info` is integers only; the kernel writes at most `size` bytes of it.
     unsafe {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The state inside senders that report it: what kernel programs put into their ring buffer, under the laboratory's names.
+//! The state inside senders that report it: records of kernel programs in their ring buffer, under the laboratory's
+//! names.
 //!
 //! A ring buffer has one reader, so of several runs at once with the same controller each sees a part.
 

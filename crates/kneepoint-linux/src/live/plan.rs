@@ -20,14 +20,14 @@ use crate::emulator::Side;
 /// The payload of a packet that fills the device's MTU.
 const FULL: Bytes = Bytes(1448);
 
-/// What hosts of the kernel are to do.
+/// The work of hosts of the kernel.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
     /// Transfers that are known before the run, in the order of its listed flows.
     pub transfers: Vec<Transfer>,
     /// Groups whose sources open connections or send datagrams in the run.
     pub crews: Vec<Crew>,
-    /// A film in the place of a group's transfers.
+    /// A film instead of a group's transfers.
     pub show: Option<Show>,
 }
 
@@ -38,9 +38,9 @@ pub struct Transfer {
     pub control: String,
     /// When it starts.
     pub start: Span,
-    /// When it has no more to send, if it was not done before.
+    /// When it has no more data, unless it was complete before.
     pub stop: Option<Span>,
-    /// How much it has to send; without end if none.
+    /// The amount to send; unlimited if none.
     pub size: Option<Bytes>,
     /// The payload of its packets, where it is not what the device allows.
     pub payload: Option<Bytes>,
@@ -144,7 +144,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// The nodes of the near and of the far host of each path: those of transfers, then those of crews.
+    /// The nodes of the near and of the far host of each path: transfers first, then crews.
     pub(crate) fn paths(&self) -> Vec<(NodeId, NodeId)> {
         let of_crews = self.crews.iter().flat_map(|crew| crew.ways.clone());
         self.transfers.iter().map(|one| one.way).chain(of_crews).collect()
@@ -161,7 +161,7 @@ impl Plan {
     }
 }
 
-/// What plans of groups share.
+/// The common part of plans of groups.
 struct Setup<'v> {
     routes: Routes<'v>,
     valid: &'v Valid,

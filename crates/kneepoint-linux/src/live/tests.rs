@@ -62,7 +62,8 @@ fn sources_have_their_pairs_of_hosts_and_each_its_random_numbers() {
     assert_eq!(draws.len(), 3);
 }
 
-/// Objects that the laboratory's sources fetch through sockets of the kernel: what the hosts tell of them is what packets show.
+/// Objects that the laboratory's sources fetch through sockets of the kernel: the hosts' reports agree with the
+/// packets.
 #[test]
 fn sources_of_traffic_work_through_sockets_of_the_kernel() {
     if let Some(lack) = missing(&["reno"]) {
@@ -87,7 +88,7 @@ fn sources_of_traffic_work_through_sockets_of_the_kernel() {
     assert!((calls - 1e6).abs() < 0.05e6, "{calls} of 1 Mbit/s");
 }
 
-/// Two transfers of the kernel: what the meter says of them is what their sockets and the link's capacity say.
+/// Two transfers of the kernel: the meter agrees with their sockets and with the link's capacity.
 #[test]
 fn transfers_of_the_kernel_fill_the_link_and_stop() {
     if let Some(lack) = missing(&["reno", "cubic"]) {
@@ -116,13 +117,13 @@ fn transfers_of_the_kernel_fill_the_link_and_stop() {
     );
 }
 
-/// Says it whether or not the test passes: what is printed by the macros is not shown of a test that does.
+/// Prints it whether or not the test passes: output of the macros is hidden for a passing test.
 fn say(line: &str) {
     use std::io::Write as _;
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
-/// Both ends of a playback agree on what was sent, and on a link with room to spare nothing is late.
+/// Both ends of a playback agree on the data sent, and nothing is late on a link with spare capacity.
 #[test]
 fn a_film_is_served_and_played_through_the_link() {
     if let Some(lack) = missing(&["reno"]) {

@@ -30,14 +30,14 @@ pub use stream::{Kind, Stream, Unit};
 
 /// The port of the first server.
 pub(super) const PORT: u16 = 8080;
-/// What a player reads at once: a hundredth of a second of a film.
+/// The size of a player's read: a hundredth of a second of a film.
 const PART: usize = 16 * 1024;
 /// The longest head of an answer.
 const HEAD: usize = 16 * 1024;
-/// How long a player that reads no further waits before it looks again.
+/// The time that a pausing player waits before it checks again.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// A film in the place of a group's transfers.
+/// A film instead of a group's transfers.
 #[derive(Clone, Debug)]
 pub struct Show {
     /// The group, by its place among the groups of traffic.
@@ -89,7 +89,7 @@ impl Shown {
     }
 }
 
-/// What is in a film.
+/// The contents of a film.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Contents {
     /// Its length, from the first picture to the last.
@@ -199,7 +199,7 @@ fn watch(
     Ok(player.finish(since(began)))
 }
 
-/// What follows the head of an answer.
+/// The body of a response.
 fn body(head: &mut Vec<u8>, part: &[u8]) -> io::Result<Option<Vec<u8>>> {
     const MARK: &[u8] = b"\r\n\r\n";
     if head.ends_with(MARK) {
@@ -208,7 +208,7 @@ fn body(head: &mut Vec<u8>, part: &[u8]) -> io::Result<Option<Vec<u8>>> {
     head.extend_from_slice(part);
     let Some(place) = head.windows(MARK.len()).position(|four| four == MARK) else {
         return if head.len() > HEAD {
-            Err(io::Error::other("the server's answer has no end of its head"))
+            Err(io::Error::other("the header of the server's response is incomplete"))
         } else {
             Ok(None)
         };

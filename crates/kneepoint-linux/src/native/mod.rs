@@ -10,7 +10,7 @@
 //! |---|---|
 //! | [`foreign`] | the table of functions on the side of C |
 //! | [`twin`] | a controller in C behind safe calls |
-//! | [`trace`] | what a controller hears, step by step, as CSV |
+//! | [`trace`] | the signals to a controller, step by step, as CSV |
 //! | [`recording`] | the trace of a flow of a simulation |
 //! | [`replay`] | one trace to several controllers |
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The trace of a flow of a simulation.
 //!
-//! Made of what observers of a run are told: acknowledgements, packets sent, repairs. They are not told whether the window limits the
-//! sender, so in a trace every packet acknowledged outside a repair counts for growth. Nor are they told the draws: a trace has its own.
+//! Made from the events that observers of a run receive: acknowledgements, packets sent, recovery. They do not receive
+//! whether the window limits the sender, so in a trace every packet acknowledged outside recovery counts for growth.
+//! They do not receive random draws
+//! either: a trace has its own.
 
 use kneepoint::rng::Rng;
 use kneepoint::spec::{Roster, Valid};
@@ -11,7 +13,8 @@ use kneepoint::units::{Bytes, Time};
 
 use super::trace::{Heard, Signal, Step};
 
-/// Packets that an acknowledgement may grow the window by, as many as delayed acknowledgements tell of.
+/// The packets by which an acknowledgement may grow the window: at most the number that a delayed acknowledgement
+/// covers.
 const CREDIT: u32 = 2;
 
 /// Records one flow.
@@ -23,7 +26,7 @@ pub struct Recorder {
     steps: Vec<Step>,
     una: u64,
     next: u64,
-    /// A repair lasts until this is acknowledged.
+    /// A recovery episode lasts until this is acknowledged.
     repaired: u64,
     window: f64,
 }

@@ -16,12 +16,12 @@ use super::twin::Twin;
 /// window between one and two is amplified: W' = 2 + α (W - 1) / 2, and no arithmetic follows another for long: [`compare_steps`] compares step by step.
 pub const TOLERANCE: f64 = 1e-6;
 
-/// How near to each other a draw and a probability may be so that either decision is right.
+/// The distance between a draw and a probability within which either decision is right.
 const NEAR: f64 = 1e-6;
-/// How far the estimated delay of the two may be apart, in nanoseconds.
+/// The permitted difference of the two estimated delays, in nanoseconds.
 const APART: u64 = 3;
 
-/// A controller that a trace is played to.
+/// A controller that receives the events of a trace.
 pub trait Machine {
     /// Takes in a step.
     fn hear(&mut self, step: &Step);
@@ -31,7 +31,7 @@ pub trait Machine {
     fn settle(&mut self, _window: f64) {}
 }
 
-/// How a machine is made of a configuration.
+/// The constructor of a machine from a configuration.
 pub type Make = fn(&Config) -> Result<Box<dyn Machine>, String>;
 
 /// Every machine: its name and how it is made.
@@ -40,7 +40,8 @@ pub const MACHINES: &[(&str, Make)] = &[
     ("native-bpf", |config| Ok(Box::new(Twin::new(config)?))),
 ];
 
-/// What a step is to the kernel's controllers, which are not told of marks apart from losses, nor when sending begins again.
+/// A step as seen by the kernel's controllers, which cannot distinguish marks from losses and do not learn when sending
+/// resumes.
 impl Machine for Twin {
     fn hear(&mut self, step: &Step) {
         Twin::hear(self, step);
@@ -61,7 +62,7 @@ pub struct Laboratory {
 }
 
 impl Laboratory {
-    /// The controller of `config`, which hears round trips where it would hear one-way delays: traces have none.
+    /// The controller of `config`, which receives round trips instead of one-way delays: traces have none.
     pub fn new(config: &Config) -> Laboratory {
         let mut heard = config.clone();
         // Few controllers have such a choice.
@@ -109,7 +110,7 @@ impl Machine for Laboratory {
                 cc::Signal::Resize(Resize { now, window, threshold, cause: Cause::Undo })
             }
         };
-        // A host that reduces then has a step of its own for it.
+        // A host that reduces then has its own step for it.
         let _ = signal.tell(controller);
     }
     fn window(&mut self) -> f64 {
@@ -135,19 +136,19 @@ pub fn difference(windows: &[f64]) -> f64 {
     windows.iter().map(|window| (window / first - 1.0).abs()).fold(0.0, f64::max)
 }
 
-/// What became of a comparison.
+/// The result of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Verdict {
     /// The greatest relative difference.
     Agree(f64),
-    /// They part at this step, counted from zero.
+    /// They differ from this step, counted from zero.
     Part(usize),
     /// They part at this step, and so does the laboratory's controller from itself, with draws moved by one in a million or
     /// some round-trip times by three nanoseconds.
     Undecided(usize),
 }
 
-/// Compares `machines`, the first with the others; `config` is what they are.
+/// Compares `machines`, the first with the others; `config` has their types.
 pub fn compare(config: &Config, machines: &mut [Box<dyn Machine>], steps: &[Step]) -> Verdict {
     walk(config, machines, steps, false)
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a controller hears, step by step, as CSV.
+//! The signals to a controller, step by step, as CSV.
 //!
 //! | column | steps | meaning |
 //! |---|---|---|
@@ -11,9 +11,9 @@
 //! | `credit` | ack | packets by which the window may grow; `acked` if empty |
 //! | `una`, `next` | ack, loss, timeout, mark | the first packet not acknowledged; the next one never sent |
 //! | `in_flight` | ack | packets outstanding |
-//! | `recovering` | ack | 1 while losses are repaired, else 0 |
+//! | `recovering` | ack | 1 during recovery, else 0 |
 //! | `draw` | ack | the random number that the step may use, from 0 and below 1; 0.5 if empty |
-//! | `reported` | timeout | 1 if a loss step told of it before, else 0 |
+//! | `reported` | timeout | 1 if a loss step reported it before, else 0 |
 //! | `rate` | advice | packets per second |
 //! | `delivered` | ack | packets known to have arrived; `una` if empty |
 //! | `resent` | ack | packets retransmitted so far, or lost; 0 if empty |
@@ -47,7 +47,7 @@ pub struct Step {
 /// What a controller hears.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Signal {
-    /// The connection begins with a window of so many packets.
+    /// The connection begins with a window of this many packets.
     Open {
         /// Packets.
         window: f64,
@@ -69,7 +69,7 @@ pub enum Signal {
         flight: f64,
         /// The next packet never sent.
         next: u64,
-        /// Whether the loss was told before.
+        /// Whether the loss was reported before.
         reported: bool,
     },
     /// Packets arrived with marks of congestion.
@@ -115,7 +115,7 @@ pub struct Heard {
     pub in_flight: u32,
     /// Whether losses are repaired.
     pub recovering: bool,
-    /// Uniform on [0, 1): what the step draws, if it draws.
+    /// Uniform on [0, 1): the step's random draw, if any.
     pub draw: f64,
     /// Packets known to have arrived.
     pub delivered: u64,
@@ -145,7 +145,7 @@ const COLUMNS: [&str; 18] = [
     "idle_us",
     "threshold",
 ];
-/// Columns that every trace has; the others are left out where nobody needs them.
+/// Columns that every trace has; the others are left out where they are not needed.
 const USUAL: usize = 13;
 const KINDS: &str = "open, ack, loss, timeout, advice, mark, resume, resize";
 

@@ -20,7 +20,7 @@ const CWR: u8 = 128;
 const STAMPS: u32 = 12;
 /// The peer's clock at the beginning, in milliseconds.
 const PEER_ORIGIN: u32 = 1000;
-/// A connection without anything left to do is looked at for so long, and a round trip, before it ends.
+/// A connection without anything left to do is inspected for this long, and a round trip, before it ends.
 const QUIET: Span = Span::from_millis(60);
 
 pub(super) struct Conversation {

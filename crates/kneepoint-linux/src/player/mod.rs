@@ -6,9 +6,10 @@
 //!       └──────── one thread, scheduled in real time ──────┘
 //! ```
 //!
-//! A frame that the player writes is received by the kernel within the call, and what the kernel sends at once can be read when the
-//! call returns: both times are exact to some microseconds. Frames that a timer of the kernel sends are read when the thread wakes up.
-//! The device cuts no segments, so that the record shows them as TCP hands them down.
+//! A frame that the player writes is received by the kernel within the call, and packets that the kernel sends
+//! immediately can be read when the call returns, so both times are exact to some microseconds. Frames that a timer of
+//! the kernel sends are read when the thread wakes up.
+//! The device does not segment, so that the record shows segments as TCP sends them.
 
 mod conversation;
 mod path;
@@ -59,7 +60,7 @@ const PORTS: (u16, u16) = (10_000, 10_000);
 const MOST: usize = 50_000;
 /// Below the emulator's.
 const PRIORITY: i32 = 40;
-/// The time between the beginnings of the first connections, which is no multiple of a tick.
+/// The time between the beginnings of the first connections, which is not a multiple of a tick.
 const STAGGER: Span = Span::from_micros(7_300);
 /// The longest frame.
 const LONGEST: usize = 70_000;
@@ -77,7 +78,7 @@ pub struct Player {
 }
 
 impl Player {
-    /// A namespace of its own, in which windows shrink after an idle period or do not.
+    /// A separate namespace, in which windows shrink after an idle period or do not.
     pub fn new(restart_after_idle: bool) -> io::Result<Player> {
         let namespace = Namespace::new()?;
         let [address, peer] = [1, 2].map(|host| Network(0).host(host));
@@ -91,7 +92,7 @@ impl Player {
         Ok(Player { namespace, device, address, peer, restart_after_idle })
     }
 
-    /// Plays plans, so many at a time; `progress` is called for each that has ended.
+    /// Plays plans, this many at a time; `progress` is called for each that has ended.
     pub fn play(
         &self,
         plans: Vec<Plan>,
@@ -240,7 +241,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Handles the next cue, or waits until there is one or the kernel sends; whether a connection ended.
+    /// Handles the next cue, or waits until there is one or the kernel sends; returns whether a connection ended.
     fn act(&mut self) -> io::Result<bool> {
         let next = self.dues.peek().map_or(Time::NEVER, |due| due.at);
         let now = clock();

@@ -18,7 +18,7 @@ pub(super) struct Path {
     sent: Vec<u32>,
     /// When the bottleneck has nothing to do.
     free: Time,
-    /// The latest arrival of those in order.
+    /// The latest arrival in order.
     last: Time,
     rng: Rng,
     acks: u32,
@@ -40,7 +40,7 @@ impl Path {
         }
     }
 
-    /// When a segment that leaves now arrives, and in which state: never, once or more often.
+    /// The arrivals of a segment that leaves now, with their states: none, one or more.
     pub fn carry(&mut self, now: Time, mut piece: Piece) -> Vec<(Time, Piece)> {
         let which = self.count(piece.number());
         let mut arrivals = Vec::new();
@@ -80,7 +80,7 @@ impl Path {
         Transmission { segment, nth }
     }
 
-    /// The arrival of what leaves now and finds room at the bottleneck.
+    /// The arrival of a packet that leaves now and finds room at the bottleneck.
     fn through(&mut self, now: Time) -> Option<Time> {
         let jitter = Span((self.jitter.0 as f64 * self.rng.uniform()) as u64);
         let begins = self.free.max(now);
@@ -93,7 +93,7 @@ impl Path {
         Some(begins + self.spacing + self.rtt + jitter)
     }
 
-    /// How much later than it could the next acknowledgement arrives; none where it is lost.
+    /// The extra delay of the next acknowledgement; none where it is lost.
     pub fn answer(&mut self) -> Option<Span> {
         let number = self.acks;
         self.acks += 1;

@@ -6,7 +6,7 @@ use kneepoint::units::Span;
 /// Payload of a full segment, which the peer's SYN announces.
 pub const MSS: u32 = 1000;
 
-/// A connection: what the application writes, the path, the receiver, and what goes wrong.
+/// A connection: the application's writes, the path, the receiver, and the faults.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     /// The seed of the jitter.
@@ -27,7 +27,7 @@ pub struct Plan {
     pub window: u32,
     /// The time from a segment's departure to the arrival of its acknowledgement.
     pub rtt: Span,
-    /// It is up to this much more, at random, in order.
+    /// An additional random delay up to this much, in order.
     pub jitter: Span,
     /// The time that a full segment takes at the bottleneck; none for a path without one.
     pub spacing: Span,
@@ -37,7 +37,7 @@ pub struct Plan {
     pub every: u32,
     /// How long it waits for the n-th.
     pub patience: Span,
-    /// What the application writes, and when, from the arrival of the SYN.
+    /// The application's writes and their times, from the arrival of the SYN.
     pub writes: Vec<Write>,
     /// What goes wrong.
     pub impairments: Vec<Impairment>,
@@ -68,7 +68,7 @@ pub struct Transmission {
 pub enum Impairment {
     /// The segment is lost.
     Loss(Transmission),
-    /// It arrives so much later than others, which overtake it.
+    /// It arrives this much later than others, which overtake it.
     Late(Transmission, Span),
     /// It arrives a second time, so much later.
     Twice(Transmission, Span),
@@ -78,6 +78,6 @@ pub enum Impairment {
     LostAck(u32),
     /// It arrives so much later than others.
     LateAck(u32, Span),
-    /// From a time on, the peer has room for so many bytes.
+    /// From a time on, the peer has room for this many bytes.
     Window(Span, u32),
 }

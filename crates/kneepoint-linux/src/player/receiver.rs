@@ -66,7 +66,8 @@ pub(super) struct Receiver {
     sack: bool,
 }
 
-/// Blocks in one acknowledgement: more have no room beside timestamps, and packets of the laboratory carry no more.
+/// Blocks in one acknowledgement: with timestamps there is no room for more, and packets of the laboratory carry no
+/// more.
 const BLOCKS: usize = 3;
 
 impl Receiver {
@@ -91,7 +92,7 @@ impl Receiver {
         self.echo = stamp;
     }
 
-    /// From now on there is room for so many bytes; what was offered stays so.
+    /// From now on there is room for this many bytes; an earlier offer remains valid.
     pub fn resize(&mut self, room: u32) {
         self.room = room;
     }

@@ -16,7 +16,7 @@ pub struct Played {
     pub late: Span,
     /// The ticks of the kernel's clock, by which its timers expire.
     pub ticks: Ticks,
-    /// What failed, if something did.
+    /// The failure, if any.
     pub failure: Option<String>,
 }
 
@@ -32,7 +32,7 @@ pub struct Record {
 /// What happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum What {
-    /// The application wrote so many bytes.
+    /// The application wrote this many bytes.
     Wrote(u32),
     /// The kernel received it.
     Inbound(Segment),
@@ -40,7 +40,8 @@ pub enum What {
     Outbound(Segment),
 }
 
-/// A segment. Sequence numbers count from the first of each direction, as those of packetdrill do; so do the kernel's timestamps, from
+/// A segment. Sequence numbers count from the first of each direction, as in packetdrill; the kernel's timestamps count
+/// from
 /// [`STAMP_ORIGIN`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Segment {

@@ -15,7 +15,7 @@ use nix::sys::socket::{
 #[derive(Debug)]
 pub(super) struct Application {
     socket: OwnedFd,
-    /// What is written; its bytes do not matter.
+    /// The data to write; its bytes do not matter.
     room: Vec<u8>,
 }
 
@@ -31,10 +31,10 @@ impl Application {
         Ok(Application { socket: made, room: Vec::new() })
     }
 
-    /// Accepts the connection that is there, and listens no more.
+    /// Accepts the waiting connection, and stops listening.
     pub fn accept(&mut self) -> io::Result<()> {
         let accepted = accept4(self.socket.as_raw_fd(), SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC)?;
-        // SAFETY: the descriptor is new and nobody else's.
+        // SAFETY: the descriptor is new and has no other owner.
         self.socket = unsafe { OwnedFd::from_raw_fd(accepted) };
         Ok(())
     }

@@ -27,7 +27,7 @@ pub(super) enum Cue {
     Answer(Ack, u32),
     /// The peer has so much room.
     Resize(u32),
-    /// The connection is over if there are still only so many records.
+    /// The connection is over if there are still only this many records.
     Rest(usize),
     /// It is over.
     End,
@@ -35,7 +35,7 @@ pub(super) enum Cue {
 
 pub(super) struct Stage<'a> {
     device: &'a File,
-    /// The time of what is being handled.
+    /// The time of the current event.
     pub now: Time,
     /// New cues.
     pub cues: Vec<(Time, Cue)>,

@@ -74,7 +74,7 @@ mod tests {
                 let mut told = Vec::new();
                 ranges.add(from, to, |a, b| told.extend(a..b));
                 let new: Vec<u64> = (from..to).filter(|at| !bytes[*at as usize]).collect();
-                // What was forgotten may be told again.
+                // Forgotten segments may be reported again.
                 told.retain(|at| *at >= below);
                 assert_eq!(told, new.into_iter().filter(|at| *at >= below).collect::<Vec<_>>());
                 (from..to).for_each(|at| bytes[at as usize] = true);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! One direction of a connection's payload: what was sent, what arrived, what its sender has heard of it.
+//! One direction of a connection's payload: sent, received and acknowledged data.
 
 use std::collections::VecDeque;
 
@@ -13,7 +13,7 @@ use crate::frame::Tcp;
 const SILENCE: Span = Span::from_millis(200);
 /// The payload of a full packet over Ethernet with timestamps, until the connection says otherwise.
 const USUAL_MSS: u32 = 1448;
-/// What timestamps take of every segment.
+/// The bytes that timestamps take from every segment.
 const TIMESTAMPS: u32 = 12;
 /// Timestamps that are kept: four seconds of a clock of milliseconds.
 const STAMPS: usize = 4096;
@@ -37,11 +37,11 @@ struct Piece {
 pub(super) enum Again {
     /// At least one is new.
     New,
-    /// A repair begins.
+    /// A recovery episode begins.
     Repair,
     /// A timer expired.
     Timeout,
-    /// A repair goes on, or a probe.
+    /// A recovery episode goes on, or a probe.
     Other,
 }
 
@@ -77,7 +77,7 @@ pub(super) struct Stream {
     stamps: VecDeque<(u32, Time)>,
     sacked: Ranges,
     received: Ranges,
-    /// What the receiver has in order, and since when.
+    /// The receiver's data in order, and the time of its arrival.
     next: u64,
     delivered: Time,
     began: Option<Time>,
@@ -85,7 +85,7 @@ pub(super) struct Stream {
     finished: bool,
     closed: bool,
     duplicates: u32,
-    /// A repair lasts until everything below it is acknowledged.
+    /// A recovery episode lasts until everything below it is acknowledged.
     point: u64,
     /// When something was last sent or heard.
     active: Time,
@@ -105,7 +105,7 @@ impl Stream {
         self.active = now;
     }
 
-    /// The transfer begins; whether it had not before.
+    /// The transfer begins; returns whether this was its first start.
     pub(super) fn begin(&mut self, now: Time) -> bool {
         let begins = self.began.is_none();
         self.began.get_or_insert(now);
@@ -124,7 +124,7 @@ impl Stream {
         self.finished
     }
 
-    /// Nothing follows; whether it was open.
+    /// Closes it; returns whether it was open.
     pub(super) fn close(&mut self) -> bool {
         let closes = self.is_open();
         self.closed = true;
@@ -191,7 +191,7 @@ impl Stream {
     /// Its receiver is handed payload, of which it did not have so much.
     pub(super) fn arrived(&mut self, seq: u32, payload: u32, now: Time) -> Bytes {
         let Some(from) = self.offset(seq) else { return Bytes(0) };
-        // What lies below `known` was forgotten, and is told again.
+        // Segments below `known` were forgotten, and are reported again.
         let (known, mut fresh) = (self.next, 0);
         self.received.add(from, from + u64::from(payload), |new, end| {
             fresh += end.saturating_sub(new.max(known));
@@ -226,7 +226,7 @@ impl Stream {
             self.sacked.forget_below(known);
         }
         let marked = self.mark(tcp);
-        // An acknowledgement that covers both was caused by what it covers in order (RFC 7323 §4.3).
+        // An acknowledgement that covers both was caused by the part that it covers in order (RFC 7323 §4.3).
         newest = newest.or(marked);
         if acked == 0 && ack == self.una && self.high > self.una && marked.is_none() {
             self.duplicates += u32::from(tcp.options.blocks().next().is_none());
@@ -234,7 +234,7 @@ impl Stream {
         let rtt = newest.filter(|piece| piece.told_by(echo)).map(|piece| now.since(piece.sent));
         let ended = self.fin.is_some_and(|fin| fin <= self.high && ack > fin) && !self.finished;
         self.finished |= ended;
-        // Of data that took another way nothing is known but its acknowledgement.
+        // Data on another path is known only by its acknowledgement.
         let delivered = if self.next >= self.high { self.delivered } else { now };
         let completed =
             (ended && self.high > 0).then(|| (self.began.unwrap_or(now), delivered, Bytes(self.high)));
@@ -246,7 +246,7 @@ impl Stream {
         self.mss
     }
 
-    /// Its segments have as much payload as those of the other direction.
+    /// Its segments have the same payload as in the other direction.
     pub(super) fn adopt(&mut self, mss: Option<u32>) {
         self.mss = self.mss.or(mss);
     }
@@ -310,7 +310,7 @@ impl Stream {
         self.mss.unwrap_or(USUAL_MSS)
     }
 
-    /// The offset of a sequence number: of those that it stands for, the one nearest to the last sent.
+    /// The offset of a sequence number: of the possible ones, the nearest to the last sent.
     fn offset(&self, seq: u32) -> Option<u64> {
         let near = seq.wrapping_sub(self.base?).wrapping_sub(self.high as u32).cast_signed();
         Some(self.high.saturating_add_signed(i64::from(near)))
@@ -318,7 +318,7 @@ impl Stream {
 }
 
 impl Piece {
-    /// Whether an acknowledgement with this echo tells its last transmission from the ones before.
+    /// Whether an acknowledgement with this echo distinguishes its last transmission from earlier ones.
     fn told_by(&self, echo: Option<u32>) -> bool {
         !self.again || echo.zip(self.stamp).is_some_and(|(echo, stamp)| reached(echo, stamp))
     }

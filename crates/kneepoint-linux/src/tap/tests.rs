@@ -106,7 +106,7 @@ impl Talk {
         [self.say(0, true, false, syn), self.say(10, false, false, accepts), self.say(20, true, false, third)]
     }
 
-    /// What was told since the last look.
+    /// Reports since the last call.
     fn told(&mut self) -> Vec<String> {
         std::mem::take(&mut self.log.0)
     }
@@ -222,7 +222,11 @@ fn timestamps_tell_the_round_trip_of_a_segment_sent_twice() {
         talk.data(20, 0, true);
         talk.data(20, 1, false);
         let packet = talk.ack(30, 0, &[(1, 2)], 20);
-        assert_eq!(packet.sent, Time(20_000_000), "an acknowledgement carries the time of what it answers");
+        assert_eq!(
+            packet.sent,
+            Time(20_000_000),
+            "an acknowledgement carries the time of the packet that caused it"
+        );
         talk.data(50, 0, false);
         talk.told();
         talk.ack(60, 2, &[], echo);
@@ -327,7 +331,7 @@ fn a_connection_that_reuses_the_ports_is_another_flow_but_a_listed_one_stays() {
         let number = listed.unwrap_or(5);
         assert_eq!((again.flow, again.epoch), (number, 1));
         assert_eq!(talk.told(), [format!("50 {number}/3 starts"), format!("50 {number}/3 sends syn")]);
-        // The peer's payload is nobody's: it has a number, and no events.
+        // The peer's payload belongs to no flow: it has a number, and no events.
         let response = Segment { seq: 1, ack: 78, flags: ACK, payload: 10, ..Segment::default() };
         let packet = talk.say(60, false, false, response);
         assert!(packet.flow >= 4 && !packet.flags.has(Flags::ACK));
@@ -377,7 +381,7 @@ fn datagrams_are_flows_without_acknowledgements() {
     assert_eq!(log.0, ["0 0/0 starts", "0 1/0 starts"]);
 }
 
-/// Any frames in any order: nothing panics, and no more is acknowledged than was sent.
+/// Any frames in any order: nothing panics, and only sent data is acknowledged.
 #[test]
 fn garbage_is_survived() {
     #[derive(Default)]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The laboratory's queue disciplines as those of Linux, with the options that `tc` would send.
+//! The laboratory's queue disciplines in Linux, with the options that `tc` would send.
 //!
-//! Linux counts in microseconds, and limits most disciplines in packets. What Linux cannot be told is an error.
+//! Linux counts in microseconds, and limits most disciplines in packets. A setting that Linux lacks is an error.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -35,7 +35,7 @@ pub(super) enum Acts {
     AtHeadOfFlow,
 }
 
-/// The names of the laboratory's disciplines that Linux has, and how each is told.
+/// The laboratory's disciplines that Linux has, and the configuration of each.
 const KNOWN: [(&str, Told); 9] = [
     ("droptail", droptail),
     ("codel", codel),
@@ -50,20 +50,20 @@ const KNOWN: [(&str, Told); 9] = [
 
 type Told = fn(&Config, &Facts) -> Result<Discipline, String>;
 
-/// Queues of flows, where each flow is to have its own: as many as Linux allows.
+/// The number of queues where each flow is to have its own: as many as Linux allows.
 const QUEUES: u32 = 65536;
-/// The same of FQ-PIE, which updates so many in one tick of the clock and the others in later ones, so that more than these would be
-/// updated less often than asked for.
+/// The same for FQ-PIE, which updates at most this many flows per tick of the clock; with more flows, each would be
+/// updated less often than configured.
 const QUEUES_AT_ONCE: u32 = 2048;
-/// Longer than any run: a delay that never stands.
+/// Longer than any run: a delay that never persists.
 const NEVER_US: u32 = 100_000_000;
 /// Packets that fit where there is no limit.
 const ANY_NUMBER: u32 = 1_000_000;
-/// What the kernel counts for a packet in memory, whose data alone is 1514 bytes.
+/// The kernel's count for a packet in memory, whose data alone is 1514 bytes.
 const IN_MEMORY: u64 = 2304;
 
 impl Discipline {
-    /// That of Linux; the error says what it lacks.
+    /// Linux's; the error names the missing feature.
     pub(super) fn of(config: &Config, facts: &Facts) -> Result<Discipline, String> {
         let known = KNOWN.iter().find(|(name, _)| *name == config.name());
         let Some((_, told)) = known else {
@@ -152,7 +152,7 @@ fn codel(config: &Config, facts: &Facts) -> Result<Discipline, String> {
     Ok(plain("codel", Acts::AtHead, options))
 }
 
-/// CoDel whose delay never stands, and its threshold beyond which every packet is marked.
+/// CoDel whose delay never persists, and its threshold beyond which every packet is marked.
 fn step(config: &Config, facts: &Facts) -> Result<Discipline, String> {
     only(config, &[("scalable_only", "false")])?;
     let delay = match get::<Span>(config, "delay") {
@@ -318,7 +318,7 @@ fn automatic_weight(config: &Config, facts: &Facts) -> f64 {
 }
 
 /// How far the average has sunk after a cell of idle time, in steps of its weight: the logarithm of a cell in microseconds, and
-/// the table, where a packet takes so many seconds.
+/// the table, where a packet takes this many seconds.
 fn idle_damping(log: f64, service: f64) -> (u8, Vec<u8>) {
     let each = -libm::log2(1.0 - libm::exp2(-log)) / (service * 1e6);
     let longest = 31.0 / each;
@@ -389,7 +389,7 @@ mod tests {
         let (weight, service) = (7.0, 0.0006);
         let (cell, table) = idle_damping(weight, service);
         assert_eq!((table.len(), table[0], table[255]), (256, 0, 31));
-        // After n packets' time the average is (1 - w)^n of what it was, which the table says in powers of two.
+        // After n packets' time the average is (1 - w)^n times its former value; the table has this in powers of two.
         let idle = f64::from(100u32 << cell) / 1e6;
         let exact = -(idle / service) * libm::log2(1.0 - libm::exp2(-weight));
         assert!((exact - f64::from(table[100])).abs() <= 1.0, "{exact} and {}", table[100]);

@@ -34,7 +34,7 @@ use recorder::Recorder;
 pub(super) const PROGRAM: &str = "/knee-inside";
 /// Where an instance has the directory of its run.
 const RUN: &str = "/run";
-/// What is in that directory.
+/// The contents of that directory.
 pub(super) const JOB: &str = "job";
 pub(super) const OUTCOME: &str = "outcome";
 pub(super) const PACKETS: &str = "packets";
@@ -47,7 +47,7 @@ pub fn is_inside() -> bool {
     std::process::id() == 1 && std::env::args_os().next().is_some_and(|program| program == PROGRAM)
 }
 
-/// Does what the instance is for, and ends it.
+/// Does the instance's work, and ends it.
 pub fn main() -> ! {
     let text = match run() {
         Ok(outcome) => outcome.write(),
@@ -62,7 +62,7 @@ pub fn main() -> ! {
     std::process::exit(1);
 }
 
-/// A failure with what was tried.
+/// A failure with the attempted action.
 fn trying<T>(what: impl std::fmt::Display, done: io::Result<T>) -> io::Result<T> {
     done.map_err(|error| io::Error::new(error.kind(), format!("{what}: {error}")))
 }
@@ -135,7 +135,7 @@ impl Network {
 
 /// Keeps a namespace by the number under which messages refer to it.
 fn hold(file: &RawFd, namespace: u32) -> io::Result<()> {
-    // SAFETY: the call takes no pointers, and nobody else uses files of such numbers.
+    // SAFETY: the call takes no pointers, and no other code uses these file numbers.
     let held = unsafe { libc::dup2(*file, (NAMESPACES + namespace) as RawFd) };
     if held < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }

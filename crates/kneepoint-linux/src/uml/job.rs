@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What an instance is to do, as text: it is written outside and read inside.
 //!
-//! A line has a word and what belongs to it. Bytes and texts are in hexadecimal digits, times in nanoseconds, `-` stands for nothing.
+//! A line has a word and its arguments. Bytes and texts are in hexadecimal digits, times in nanoseconds, `-` stands for
+//! nothing.
 
 use std::fmt::Write as _;
 
@@ -32,7 +33,7 @@ pub(super) struct Job {
     pub(super) forwarding: Vec<u32>,
     pub(super) messages: Vec<Said>,
     pub(super) changes: Vec<(Span, Said)>,
-    /// Devices that are to send packets and nothing greater.
+    /// Devices that must send single packets, without offload.
     pub(super) plain: Vec<(u32, u32)>,
     pub(super) points: Vec<(u32, Vec<Point>)>,
     /// Namespaces whose disciplines are asked what they dropped.
@@ -119,7 +120,7 @@ impl Job {
         Ok(text)
     }
 
-    /// What the text says; the error is a line that it does not understand.
+    /// The parsed text; the error is the line that cannot be parsed.
     pub(super) fn read(text: &str) -> Result<Job, String> {
         let mut job = Job::default();
         for line in text.lines() {
@@ -223,7 +224,7 @@ fn transfer(words: &[&str]) -> Option<Transfer> {
     })
 }
 
-/// The nodes of its pairs are not written, only how many there are.
+/// The nodes of its pairs are not written, only their number.
 fn crew_words(crew: &Crew) -> Result<Vec<String>, String> {
     let source = &crew.source;
     let mut words = vec![
@@ -278,7 +279,7 @@ fn crew(words: &[&str]) -> Option<Crew> {
     })
 }
 
-/// Sets a field to a value as it is written, in the form that the field takes; whether one did.
+/// Sets a field to a value as it is written, in the form that the field takes; returns whether one did.
 fn set(source: &mut Config, field: &str, value: &str) -> bool {
     let listed = value.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
     let list = listed.map(|rest| Raw::List(rest.split(", ").map(Raw::guess).collect()));

@@ -4,7 +4,7 @@
 //! ```text
 //! CACHE/RECIPE-SOURCE/linux       the program; RECIPE is a hash of configuration, additions and patches, SOURCE of the source's archive
 //!                    /manifest    what it was built from, and its own hash, which is checked before it runs
-//! CACHE/building-PROCESS/         a build under way, locked; what nobody locks is swept
+//! CACHE/building-PROCESS/         a build under way, locked; unlocked ones are removed
 //! ```
 
 mod additions;
@@ -18,9 +18,9 @@ use sha2::{Digest, Sha256};
 
 pub use build::{Build, PACKAGE, Source, Step};
 
-/// What is set beyond `tinyconfig`.
+/// Settings beyond `tinyconfig`.
 const CONFIG: &str = include_str!("kernel.config");
-/// What every kernel is patched with.
+/// Patches that every kernel receives.
 const PATCH: &str = include_str!("kernel.patch");
 /// Hexadecimal digits of a hash in a name.
 const DIGITS: usize = 12;
@@ -59,7 +59,7 @@ pub fn controls() -> impl Iterator<Item = &'static str> {
 pub struct Kernel {
     /// The program.
     pub program: PathBuf,
-    /// Its version and what it was built from.
+    /// Its version and its sources.
     pub about: String,
 }
 
@@ -76,7 +76,7 @@ impl Recipe {
         Recipe { patches: [vec![own], patches].concat() }
     }
 
-    /// Whether it has patches besides its own: what is in it is not known then.
+    /// Whether it has other patches than its own, so that its contents are unknown.
     pub fn is_patched(&self) -> bool {
         self.patches.len() > 1
     }
@@ -86,14 +86,14 @@ impl Recipe {
         let mut hash = Sha256::new();
         let patches = self.patches.iter().map(|(_, text)| text.as_str());
         for part in std::iter::once(CONFIG).chain(additions::texts()).chain(patches) {
-            // With its length, so that no text can pass from one part to the next.
+            // With its length, so that no text can move from one part to the next.
             hash.update((part.len() as u64).to_le_bytes());
             hash.update(part);
         }
         shown(hash)
     }
 
-    /// The kernel of this recipe that was built last, if any was and is what it was.
+    /// The latest kernel built from this recipe, if there is an unmodified one.
     pub fn find(&self, cache: &Path) -> io::Result<Option<Kernel>> {
         let prefix = format!("{}-", &self.hash()[..DIGITS]);
         let mut found = Vec::new();
@@ -178,7 +178,7 @@ mod tests {
         let hash = |patches: &[(&str, &str)]| {
             Recipe::new(patches.iter().map(|(name, text)| patch(name, text)).collect()).hash()
         };
-        assert_eq!(hash(&[("a", "one")]), hash(&[("b", "one")]), "a name is no part of it");
+        assert_eq!(hash(&[("a", "one")]), hash(&[("b", "one")]), "a name is not a part of it");
         assert_ne!(hash(&[]), hash(&[("a", "one")]));
         assert_ne!(hash(&[("a", "one"), ("b", "two")]), hash(&[("a", "two"), ("b", "one")]));
         assert_ne!(hash(&[("a", "onet"), ("b", "wo")]), hash(&[("a", "one"), ("b", "two")]));

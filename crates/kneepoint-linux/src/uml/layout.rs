@@ -22,7 +22,7 @@ use super::netlink::Message;
 use super::shaping::{Of, Shaped};
 use crate::emulator::Side;
 
-/// The namespaces of the hosts; those of nodes follow.
+/// The namespaces of the hosts; the nodes' follow.
 pub(super) const NEAR: u32 = 0;
 pub(super) const FAR: u32 = 1;
 /// The number of the first device.
@@ -65,9 +65,9 @@ pub(super) type Way = Vec<Step>;
 pub(super) struct Layout {
     /// How many namespaces.
     pub(super) namespaces: u32,
-    /// What is said in each, in order.
+    /// The messages in each, in order.
     pub(super) messages: Vec<(u32, Message)>,
-    /// What is said in the run.
+    /// The messages during the run.
     pub(super) changes: Vec<(Span, u32, Message)>,
     /// Namespaces that forward.
     pub(super) forwarding: Vec<u32>,
@@ -178,7 +178,7 @@ impl Laying<'_> {
         Ok(())
     }
 
-    /// What is seen of packets on these links.
+    /// Observations of packets on these links.
     fn steps(&mut self, links: &[u32]) -> Way {
         let mut way = Way::new();
         let mut before: Option<Laid> = None;

@@ -2,12 +2,13 @@
 //! Instances as processes: a directory for each, and nothing left of either.
 //!
 //! ```text
-//! DIR/knee-uml-PROCESS-NUMBER/lock     locked as long as its process lives; what nobody locks is swept
+//! DIR/knee-uml-PROCESS-NUMBER/lock     locked as long as its process lives; unlocked ones are removed
 //!                            /root/    this program with its libraries, the only thing in an instance
 //!                            /N/       a run: job, outcome, packets, how far it is, what the kernel prints, its memory
 //! ```
 //!
-//! An instance is told no path: it works in the directory of its run, and its command line, which the kernel takes as a source of random
+//! An instance receives no path: it works in the directory of its run, and its command line, which the kernel takes as
+//! a source of random
 //! numbers, is the same everywhere. The kernel ends it when the thread that started it ends in any way.
 
 use std::fs::{self, File, OpenOptions};
@@ -59,7 +60,7 @@ pub struct Station {
 }
 
 impl Station {
-    /// A place with this program in it. What killed processes left is swept before.
+    /// A place with this program in it. Leftovers of killed processes are removed before.
     pub fn open() -> io::Result<Station> {
         let bases = [PathBuf::from(MEMORY), std::env::temp_dir()];
         bases.iter().for_each(|base| sweep(base));
@@ -70,8 +71,8 @@ impl Station {
         Ok(station)
     }
 
-    /// Runs an instance of a kernel; the result, and the packets that it saw. How far the run is is told to `asked`, which says whether
-    /// to stop; the error is [`Interrupted`](io::ErrorKind::Interrupted) then.
+    /// Runs an instance of a kernel; the result, and the packets that it saw. The progress of the run is passed to
+    /// `asked`, which returns whether to stop; the error is [`Interrupted`](io::ErrorKind::Interrupted) then.
     pub(super) fn run(
         &self,
         kernel: &Path,
@@ -166,13 +167,13 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // Its processes are those of its group, which nobody else is in.
+        // Its processes are the members of its process group.
         let _ = killpg(Pid::from_raw(self.0.id().cast_signed()), Signal::SIGKILL);
         let _ = self.0.wait();
     }
 }
 
-/// How far a run is, once its instance has told.
+/// The progress of a run, once its instance has reported it.
 fn reached(file: &Path) -> Option<Span> {
     let told = fs::read(file).ok()?;
     Some(Span(u64::from_le_bytes(told.try_into().ok()?)))
@@ -224,14 +225,14 @@ pub(super) fn sweep(base: &Path) {
     }
 }
 
-/// Whether a name is that of a directory of ours: the numbers of a process and of a directory.
+/// Whether a name is that of our directory: the numbers of a process and of a directory.
 fn is_name(name: &str) -> bool {
     let numbers = name.strip_prefix(PREFIX).and_then(|rest| rest.split_once('-'));
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit());
     numbers.is_some_and(|(process, number)| is_number(process) && is_number(number))
 }
 
-/// Whether nobody has the lock of a directory.
+/// Whether a directory is unlocked.
 fn is_left(directory: &Path, changed: Option<SystemTime>) -> bool {
     match File::open(directory.join(LOCK)) {
         Ok(lock) => lock.try_lock().is_ok(),

@@ -5,8 +5,9 @@
 //! Valid, Plan ─Layout→ Job ─ instance: namespaces, HTB, the queue, NetEm, hosts ─ sightings ─Trips→ replay ─ events → observers
 //! ```
 //!
-//! A processor takes no time there, so no run is late, whatever else the machine does. It needs no rights, and the same seed gives the same
-//! bytes. The instance runs this program as its only one: hosts are those of runs in real time.
+//! A processor takes no time there, so no run is late, however busy the machine is. It needs no rights, and the same
+//! seed gives the same
+//! bytes. The instance runs only this program: hosts are the same as in real time.
 
 mod discipline;
 mod guest;
@@ -75,7 +76,8 @@ impl Prepared {
         Ok(Prepared { layout, plan: job.plan, job: text })
     }
 
-    /// Runs it, and tells the observer of it. How far it is is told to `asked`, which says whether to stop.
+    /// Runs it, and passes its events to the observer. Its progress is passed to `asked`, which returns whether to
+    /// stop.
     pub fn run<O: Observer>(
         &self,
         valid: &Valid,

@@ -19,7 +19,7 @@ const PUT: u16 = ACKNOWLEDGED | (libc::NLM_F_CREATE | libc::NLM_F_REPLACE) as u1
 /// Attributes inside an attribute (`NLA_F_NESTED`).
 const NESTED: u16 = 1 << 15;
 
-/// The kind, the attributes of an interface that are inside it, and those of its peer.
+/// The kind, the attributes of an interface inside it, and its peer's.
 const INFO_KIND: u16 = 1;
 const INFO_DATA: u16 = 2;
 const VETH_PEER: u16 = 1;
@@ -27,7 +27,7 @@ const VETH_PEER: u16 = 1;
 /// A route's size of packets, inside its metrics.
 const ROUTE_MTU: u16 = 2;
 
-/// The address that every device has: on a link without address resolution, frames are addressed to that of the sender.
+/// The address that every device has: on a link without address resolution, frames are addressed to the sender's.
 const HARDWARE: [u8; 6] = [2, 0, 0, 0, 0, 1];
 
 /// A message, being written.
@@ -95,8 +95,8 @@ impl Message {
             .with(libc::IFA_ADDRESS, &address.octets())
     }
 
-    /// The way to an address, or to everything, is this device; what begins here comes from `source`. The size of packets is that of the
-    /// route, whatever its device's MTU.
+    /// The route to an address, or the default route, is this device; local packets have the address `source`. The
+    /// packet size is the route's, for any MTU of the device.
     pub(super) fn route(to: Option<Ipv4Addr>, device: u32, source: Option<Ipv4Addr>) -> Message {
         let length = if to.is_some() { 32 } else { 0 };
         let (table, protocol) = (libc::RT_TABLE_MAIN, libc::RTPROT_STATIC);
@@ -130,7 +130,7 @@ impl Message {
         Message::control(libc::RTM_NEWTCLASS, PUT, device, [handle, parent], kind, options)
     }
 
-    /// The sizes of packets that a discipline is told are greater by `overhead`.
+    /// A discipline receives packet sizes that are greater by `overhead`.
     pub(super) fn sized(self, overhead: i32) -> Message {
         // struct tc_sizespec: cell_log, size_log, cell_align, overhead, linklayer, mpu, mtu, tsize
         let mut spec = vec![0; 24];
@@ -220,9 +220,9 @@ impl Socket {
         if socket < 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: the descriptor is new and nobody else's.
+        // SAFETY: the descriptor is new and has no other owner.
         let socket = unsafe { OwnedFd::from_raw_fd(socket) };
-        // Errors come with the kernel's sentence, and without the message that they are about.
+        // Errors contain the kernel's text, but not the message that caused them.
         for option in [libc::NETLINK_CAP_ACK, libc::NETLINK_EXT_ACK] {
             let on: libc::c_int = 1;
             let size = mem::size_of_val(&on) as libc::socklen_t;
@@ -253,7 +253,7 @@ impl Socket {
         ))
     }
 
-    /// What every discipline of the namespace has dropped.
+    /// The drops of all disciplines of the namespace.
     pub(super) fn dropped(&self) -> io::Result<Vec<Dropped>> {
         self.send(&Message::disciplines().bytes())?;
         let mut all = Vec::new();
@@ -291,13 +291,13 @@ impl Socket {
     }
 }
 
-/// The kernel's sentence in an error: behind its number and the header of the message that it is about.
+/// The kernel's text in an error: it follows the number and the header of the offending message.
 fn sentence(answer: &[u8]) -> Option<String> {
     let (_, text) = attributes(answer.get(36..)?).find(|(kind, _)| *kind == 1)?;
     Some(String::from_utf8_lossy(text).trim_end_matches('\0').to_string())
 }
 
-/// What the discipline in this message has dropped.
+/// The drops of the discipline in this message.
 fn drops(body: &[u8]) -> Option<Dropped> {
     let word = |bytes: &[u8], at: usize| Some(u32::from_ne_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
     let (_, statistics) = attributes(&body[20..]).find(|(kind, _)| *kind == TCA_STATS2)?;

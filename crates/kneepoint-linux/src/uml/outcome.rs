@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What an instance says of its run besides the packets, as text: written inside, read outside.
+//! An instance's report on its run, besides the packets, as text: written inside, read outside.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -18,12 +18,12 @@ const DONE: &str = "done";
 /// The whole.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Outcome {
-    /// By transfer, as its kernel counts them.
+    /// By transfer, in the kernel's count.
     pub(super) retransmissions: Vec<u32>,
-    /// In the order in which they were told.
+    /// In the order of the reports.
     pub(super) news: Vec<News>,
     pub(super) dropped: Vec<Dropped>,
-    /// Packets that were not seen, for want of room.
+    /// Packets that were not seen, for lack of room.
     pub(super) missed: u64,
 }
 
@@ -59,7 +59,7 @@ impl Outcome {
         text
     }
 
-    /// What the text says; the error is the instance's, or the line that is not understood.
+    /// The parsed text; the error is the instance's, or the line that cannot be parsed.
     pub(super) fn read(text: &str) -> Result<Outcome, String> {
         let mut outcome = Outcome::default();
         let mut names = BTreeMap::new();
@@ -91,7 +91,7 @@ impl Outcome {
                 self.news.push(News::Completed { tuple, began, delivered, size });
             }
             "reported" => {
-                // A source has a few quantities, whose names are those of constants where they are declared.
+                // A source has a few quantities, named by constants at their declaration.
                 let name = *names
                     .entry(words.get(5)?.to_string())
                     .or_insert_with_key(|name| Box::leak(name.clone().into_boxed_str()));

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The events of a run, told from the trips of its packets to the observers of a simulation.
+//! The events of a run, derived from the trips of its packets, for the observers of a simulation.
 //!
-//! Hosts are seen through the same [`Tap`] as in real time, so metrics of groups and flows have the same definitions. What happens at one
-//! instant is told in this order: deliveries, packets that leave their hosts, arrivals at queues, drops and departures.
+//! Hosts are seen through the same [`Tap`] as in real time, so metrics of groups and flows have the same definitions.
+//! Events of one instant are reported in this order: deliveries, departures from hosts, arrivals at queues, drops,
+//! departures from queues.
 
 use std::sync::mpsc;
 
@@ -112,7 +113,7 @@ pub(super) fn replay<O: Observer>(
     (replay.watch, replay.tap)
 }
 
-/// When a host told something.
+/// The time of a host's report.
 fn told_at(news: &News) -> Time {
     match news {
         News::Completed { delivered, .. } => *delivered,
@@ -126,7 +127,7 @@ fn happenings(layout: &Layout, trips: &Trips) -> Vec<Happening> {
     for (place, trip) in trips.all.iter().enumerate() {
         all.push((trip.sent, 1, place, What::Sent));
         if let Some(at) = trip.delivered {
-            // Of a packet that takes no time, its sending comes first.
+            // For a packet without delay, its sending comes first.
             all.push((at, if at == trip.sent { 5 } else { 0 }, place, What::Delivered));
         }
         let way = &layout.ways[trip.path][usize::from(trip.from == Side::Far)];
@@ -198,7 +199,7 @@ impl<O: Observer> Replay<'_, O> {
             let packet = &self.packets[trip];
             self.watch.on(at, &Event::Arrival { link: LinkId(link), packet, fate });
         }
-        // What is sent at once never waits.
+        // Packets sent at once never wait.
         let waits = end != End::Left || seen[step + 1].0 > at;
         if !dropped && waits {
             self.changed(at, queue, trip, true);
@@ -270,7 +271,7 @@ impl<O: Observer> Replay<'_, O> {
     }
 }
 
-/// The state at a sampling instant. What is inside controllers and disciplines is not known.
+/// The state at a sampling instant. The state inside controllers and disciplines is unknown.
 struct Look<'a> {
     layout: &'a Layout,
     states: &'a [State],

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A ring that the kernel fills with packets of a namespace, each with the time at which it was seen (`TPACKET_V3`).
 //!
-//! The kernel stamps packets where they are handled, which takes no time in the instance; a program that read the clock would move it.
+//! The kernel timestamps packets where it handles them, which takes no time in the instance; a program that reads the
+//! clock would advance it.
 
 use std::io;
 use std::mem;
@@ -47,11 +48,11 @@ impl Ring {
         if socket < 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: the descriptor is new and nobody else's.
+        // SAFETY: the descriptor is new and has no other owner.
         let socket = unsafe { OwnedFd::from_raw_fd(socket) };
         let version = libc::tpacket_versions::TPACKET_V3 as libc::c_int;
         set(&socket, libc::SOL_PACKET, libc::PACKET_VERSION, &version)?;
-        // `ret KEPT`: all packets, of each so many bytes.
+        // `ret KEPT`: all packets, of each this many bytes.
         let mut filter = libc::sock_filter { code: 0x06, jt: 0, jf: 0, k: KEPT };
         let program = libc::sock_fprog { len: 1, filter: &raw mut filter };
         set(&socket, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &program)?;
@@ -65,7 +66,7 @@ impl Ring {
             tp_feature_req_word: 0,
         };
         set(&socket, libc::SOL_PACKET, libc::PACKET_RX_RING, &request)?;
-        // SAFETY: a new mapping of the socket's ring, as long as was asked for.
+        // SAFETY: a new mapping of the socket's ring, of the requested length.
         let memory = unsafe {
             let access = libc::PROT_READ | libc::PROT_WRITE;
             libc::mmap(ptr::null_mut(), BLOCK * BLOCKS, access, libc::MAP_SHARED, socket.as_raw_fd(), 0)
@@ -127,7 +128,7 @@ impl Ring {
 
 impl Drop for Ring {
     fn drop(&mut self) {
-        // SAFETY: the mapping is ours, and nothing refers to it any more.
+        // SAFETY: the mapping is ours, and nothing refers to it.
         unsafe { libc::munmap(self.memory.cast(), BLOCK * BLOCKS) };
     }
 }
@@ -136,7 +137,7 @@ impl Drop for Ring {
 ///
 /// # Safety
 ///
-/// A packet is there, as the kernel wrote it, and stays for as long as it is looked at.
+/// The packet is as the kernel wrote it, and stays valid while it is borrowed.
 unsafe fn seen<'r>(packet: *const u8) -> Seen<'r> {
     // SAFETY: the caller says so; a packet's link-layer address follows its header.
     unsafe {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The root file system of an instance: this program, and the libraries that it is linked with.
+//! The root file system of an instance: this program and its libraries.
 
 use std::fs::{self, File};
 use std::io::{self, Read};

@@ -7,7 +7,8 @@
 //! ```
 //!
 //! HTB lets a packet go when its transmission begins, so the queue is without the packet in transmission, as the laboratory's is. NetEm adds
-//! the time of transmission. With a rate it also keeps the order of packets, whatever their delays. Sizes are those of IP packets.
+//! the time of transmission. With a rate it also keeps the order of packets, for any delays. Sizes are those of IP
+//! packets.
 //! Disciplines compare sizes with the MTU and the Ethernet header, so the device's MTU is smaller by the header where sizes are without it.
 
 use kneepoint::link::{LinkSpec, capacity, loss};
@@ -26,16 +27,16 @@ pub(super) const ROOT: u32 = 0xffff_ffff;
 const HTB: u32 = 0x0001_0000;
 const QUEUE: u32 = 0x0010_0000;
 const NETEM: u32 = 0x0020_0000;
-/// What an Ethernet header adds to a packet.
+/// The length of an Ethernet header.
 const HEADER: i32 = 14;
-/// How much earlier than due HTB may let a packet go after a pause: its clock and timers are this coarse.
+/// HTB may release a packet this much early after a pause, because its clock and timers are this coarse.
 const SLACK: Span = Span::from_micros(4);
 /// A rate at which transmission takes no time that matters, but the order of packets stays.
 const AT_ONCE: Rate = Rate::from_mbit(100_000);
-/// More changes of a link than this are no schedule.
+/// The limit for changes of a link.
 const MOST_CHANGES: usize = 100_000;
 
-/// What is said to the kernel of a link.
+/// A link's configuration for the kernel.
 #[derive(Clone, Debug)]
 pub(super) struct Shaped {
     /// The queue, where the link has a rate.
@@ -54,7 +55,7 @@ pub(super) struct Queue {
     packet: Bytes,
 }
 
-/// What happens to a packet after its transmission has begun.
+/// The effects on a packet after its transmission has begun.
 #[derive(Clone, Debug)]
 pub(super) struct Wire {
     delay: Span,
@@ -78,7 +79,7 @@ impl Shaped {
     ) -> Result<Shaped, String> {
         let said = |why: String| format!("{}: {why}", spec.name);
         if spec.feedback != kneepoint::feedback::Config::default() {
-            return Err(said(format!("Linux tells senders nothing as `{}` does", spec.feedback.name())));
+            return Err(said(format!("Linux has no feedback to senders such as `{}`", spec.feedback.name())));
         }
         if spec.effects.is_some() {
             return Err(said("Linux's links police, reorder, duplicate and corrupt nothing here".into()));
@@ -110,7 +111,7 @@ impl Shaped {
         if self.queue.as_ref().is_some_and(|queue| queue.discipline.shapes) { ROOT } else { BELOW_HTB }
     }
 
-    /// What is said of the queue before the run.
+    /// The configuration of the queue before the run.
     pub(super) fn queue_messages(&self, device: u32) -> Vec<Message> {
         let (Some(Queue { discipline, packet }), Some((_, rate))) = (&self.queue, self.rates.first()) else {
             return Vec::new();
@@ -129,13 +130,13 @@ impl Shaped {
         ]
     }
 
-    /// What is said of the wire before the run.
+    /// The configuration of the wire before the run.
     pub(super) fn wire_messages(&self, device: u32) -> Vec<Message> {
         let rate = self.rates.first().map_or(AT_ONCE, |(_, rate)| *rate);
         self.wire.iter().map(|wire| wire.message(device, wire.delay, rate)).collect()
     }
 
-    /// What is said in the run, and when: to the device of the queue, or to that of the wire.
+    /// Changes during the run with their times: to the device of the queue, or of the wire.
     pub(super) fn changes(&self, queue: u32, wire: u32) -> Vec<(Span, Of, Message)> {
         let mut all = Vec::new();
         for (at, rate) in self.rates.iter().skip(1) {
@@ -162,7 +163,7 @@ impl Shaped {
     }
 }
 
-/// Which part of a link a message is for.
+/// The part of a link that a message addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Of {
     Queue,
@@ -206,7 +207,7 @@ impl Wire {
 /// Packets that may be on a wire.
 const MOST_WAITING: u32 = 1_000_000;
 
-/// HTB's class: its rate, and no more at once than its clock's slack.
+/// HTB's class: its rate, with a burst of its clock's slack.
 fn htb(device: u32, rate: Rate) -> Message {
     let bytes = rate.0 / 8;
     let service = rate.time_for(Bytes(1500));

@@ -5,15 +5,15 @@
 //! time 8 · key 8 · device 4 · size 2 · class 1 · direction and length 1 · headers, of packets that leave their host
 //! ```
 //!
-//! The time is in nanoseconds since the run began. The key is a hash of what is the same of a packet wherever it is: its
-//! headers without the time to live, the bits of congestion notification and the checksum over these.
+//! The time is in nanoseconds since the run began. The key is a hash of the constant part of a packet: its headers
+//! without the time to live, the ECN bits and the checksum over these.
 
 use std::io::{self, Read};
 
 use super::layout::Point;
 
 const FIXED: usize = 24;
-/// The longest headers: those of IPv4 and TCP with all their options.
+/// The longest headers: IPv4 and TCP with all their options.
 pub(super) const LONGEST: usize = 120;
 /// The bit of the last byte that says that the packet left.
 const LEAVING: u8 = 0x80;
@@ -29,7 +29,7 @@ pub(super) struct Sighting {
     pub(super) size: u16,
     /// Traffic class, with the bits of congestion notification.
     pub(super) class: u8,
-    /// Of a packet that leaves its host.
+    /// A packet that leaves its host.
     pub(super) headers: Vec<u8>,
 }
 

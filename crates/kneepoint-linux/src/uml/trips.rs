@@ -8,7 +8,8 @@
 //!
 //! An instance sees packets until its queues are empty, so what has not left does not wait.
 //!
-//! A packet is known by its key. Of two with the same key on the same stretch the first is taken for the first, as lines keep order. The
+//! A packet is known by its key. Of two with the same key between the same points, the first is matched with the first,
+//! since lines keep order. The
 //! kernel's own count of drops must agree.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -30,12 +31,12 @@ pub(super) struct Trip {
     pub(super) path: usize,
     pub(super) from: Side,
     pub(super) sent: Time,
-    /// By step of its way: when, and whether it had a mark by then; as far as it came.
+    /// By step of its path as far as it got: the time, and whether it had a mark by then.
     pub(super) seen: Vec<(Time, bool)>,
     pub(super) delivered: Option<Time>,
 }
 
-/// What became of a packet at a queue.
+/// The fate of a packet at a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
     /// It left.
@@ -58,7 +59,7 @@ pub(super) struct Visit {
 #[derive(Debug, Default)]
 pub(super) struct Trips {
     pub(super) all: Vec<Trip>,
-    /// By followed queue, in the order of arrival.
+    /// By observed queue, in the order of arrival.
     pub(super) visits: Vec<Vec<Visit>>,
 }
 
@@ -67,7 +68,7 @@ struct Mark {
     at: Time,
     key: u64,
     point: Point,
-    /// The namespace, where it is that of a host.
+    /// The namespace, if it is a host's.
     host: Option<u32>,
     size: u16,
     class: u8,
@@ -76,7 +77,8 @@ struct Mark {
 }
 
 impl Mark {
-    /// The place among those of one instant: a packet leaves its host, arrives, and leaves the queue; then it reaches the other host.
+    /// The order among events of one instant: a packet leaves its host, arrives, and leaves the queue; then it reaches
+    /// the other host.
     fn rank(&self) -> u8 {
         match (self.host, self.point.leaving) {
             (Some(_), true) => 0,
@@ -141,8 +143,8 @@ impl Trips {
         visits
     }
 
-    /// Says when packets were dropped at the head of their lines: from the last to the first, since it is known by those behind them. The
-    /// last of a line was dropped when it arrived, for all that is known.
+    /// Says when packets were dropped at the head of their lines: from the last to the first, since it is known by
+    /// those behind them. The last of a line is assumed to have been dropped on arrival.
     fn end(&self, visits: &mut [Visit], acts: Acts) {
         if acts == Acts::OnArrival {
             return;
@@ -199,7 +201,7 @@ impl Matching<'_> {
         }
     }
 
-    /// A packet leaves its host. What is of no path, such as a reset to a connection that nobody has, is left out.
+    /// A packet leaves its host. Packets of no path, such as a reset to an unknown connection, are left out.
     fn begin(&mut self, mark: &Mark, headers: &[u8]) {
         let Some(read) = frame::read(headers) else { return };
         let from = if mark.host == Some(NEAR) { Side::Near } else { Side::Far };

@@ -154,7 +154,7 @@ fn killed_at_any_moment_a_loader_leaves_nothing_that_clean_does_not_remove() {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        // Every moment of several loads and unloads comes up: a golden section never repeats.
+        // Every moment of several loads and unloads occurs: multiples of the golden section never repeat.
         thread::sleep(Duration::from_micros(
             2_000 + (f64::from(cycle) * 0.618_034).fract().mul_add(60_000.0, 0.0) as u64,
         ));

@@ -22,7 +22,7 @@ fn turn() -> MutexGuard<'static, ()> {
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Says it whether or not the test passes: what is printed by the macros is not shown of a test that does.
+/// Prints it whether or not the test passes: output of the macros is hidden for a passing test.
 fn say(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }

@@ -34,7 +34,7 @@ fn plan(impairments: Vec<Impairment>) -> Plan {
     }
 }
 
-/// What the kernel did with plans; none, and a loud word, where it cannot be asked.
+/// The kernel's results for plans; none, with a loud message, where there is no access.
 fn played(plans: Vec<Plan>) -> Option<Vec<Played>> {
     if let Some(lack) = missing(&["reno"]) {
         say(&format!("SKIPPED: {lack}"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Parts that several tests of kernel programs build on.
+//! Helpers for tests of kernel programs.
 
 use std::io::Read as _;
 use std::net::{SocketAddr, TcpListener, TcpStream};

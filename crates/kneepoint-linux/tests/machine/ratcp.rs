@@ -15,7 +15,7 @@ use libbpf_rs::query::{LinkInfoIter, LinkTypeInfo};
 use crate::programs::able;
 use crate::{say, turn};
 
-/// What the bottleneck carried in an interval.
+/// The traffic over the bottleneck in an interval.
 #[derive(Clone, Copy, Debug, Default)]
 struct Carried {
     bytes: u64,
@@ -69,7 +69,7 @@ fn transfer(control: &str, sections: &str) -> Bottleneck {
 struct Loaded;
 
 impl Loaded {
-    /// None, with the reason said, where the machine cannot or where somebody else uses it.
+    /// None, with the reason printed, where the machine cannot or where another program uses it.
     fn new() -> Option<Loaded> {
         if !able() {
             return None;
@@ -133,7 +133,7 @@ fn random_losses_cost_a_sender_that_is_told_its_rate_little() {
     say(&format!("{told:?} {reno:?} {used:?}"));
     assert!(told.0 > 0.85 * 20.0, "{told:?}");
     assert!(reno.0 < 0.5 * 20.0, "{reno:?}");
-    assert_eq!(loaded.option(), used, "nobody else's packets have the option");
+    assert_eq!(loaded.option(), used, "only our packets have the option");
 }
 
 /// Programs at the sockets of a cgroup, by the number of its folder.
@@ -142,7 +142,7 @@ fn attached(cgroup: u64) -> usize {
     LinkInfoIter::default().filter(|link| at(&link.info)).count()
 }
 
-/// A cgroup of its own, removed when dropped.
+/// A separate cgroup, removed when dropped.
 struct Cgroup(std::path::PathBuf);
 
 impl Drop for Cgroup {
@@ -161,7 +161,7 @@ fn the_option_is_where_it_is_wanted_and_goes_with_its_controller() {
     let number = fs::metadata(&cgroup.0).expect("a folder").ino();
     kernel::load_at("ratcp", &[], true, Some(&cgroup.0)).expect("replaced");
     assert_eq!(attached(number), 1);
-    // Hosts outside of the cgroup are told nothing, and fill the queue as Reno does.
+    // Hosts outside of the cgroup receive no rates, and fill the queue as Reno does.
     let (_, waited) = transfer("ratcp", EDGE).mean(2, 8);
     assert_eq!(loaded.option(), kernel::OptionUse::default());
     assert!(waited > 5.0, "{waited} ms");

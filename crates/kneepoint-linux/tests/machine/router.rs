@@ -56,7 +56,7 @@ impl Row {
     fn device(&self, host: &str, name: &str) -> Device {
         Device { name: name.into(), namespace: Some(format!("{}{host}", self.0)) }
     }
-    /// What commands print on a host.
+    /// The output of commands on a host.
     fn run(&self, host: &str, commands: &str) -> String {
         sh(&format!("nsenter --net=/run/netns/{}{host} sh -ec '{commands}'", self.0))
     }
@@ -89,7 +89,7 @@ fn set(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
 /// Ten times the published gains, for a queue that settles within a test.
 const STRONG: [(&str, &str); 3] = [("a", "0.0001822"), ("b", "0.0001816"), ("reference", "20")];
 
-/// What a router did to four transfers of Reno.
+/// A router's effect on four transfers of Reno.
 #[derive(Debug)]
 struct Judged {
     /// The mean queue in the second half.
@@ -212,7 +212,7 @@ fn senders_that_understand_marks_are_marked_and_others_lose_packets() {
     kernel::remove_queue(&router).unwrap();
 }
 
-/// Carries frames between two devices until it is told to end: the codes in the DSCP bits of data, and packets without one.
+/// Carries frames between two devices until it is stopped: the codes in the DSCP bits of data, and packets without one.
 fn carry(hosts: &[Host; 2], ends: &AtomicBool) -> (Vec<u8>, u32) {
     let (mut codes, mut without, mut room) = (Vec::new(), 0, vec![0; 1 << 16]);
     while !ends.load(Ordering::Relaxed) {
@@ -305,7 +305,7 @@ fn what_holds_filters_goes_with_the_last_one_unless_others_made_it() {
     kernel::remove_queue(&router).unwrap();
     assert!(row.queues().contains("clsact"), "ours, in use by others");
     tc("filter del dev r1 ingress");
-    // The next one finds what this one could not remove.
+    // The next one finds the leftovers of this one.
     kernel::attach_queue(&router, "pi", &[], false).unwrap();
     kernel::remove_queue(&router).unwrap();
     assert_eq!(row.queues(), before);

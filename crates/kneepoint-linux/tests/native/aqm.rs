@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The law of `bpf/aqm` in fixed point beside the laboratory's in doubles, packet by packet.
+//! The law of `bpf/aqm` in fixed point compared with the laboratory's in doubles, packet by packet.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -105,7 +105,7 @@ fn laboratory(set: &Setting, packets: &[Packet]) -> Vec<f64> {
     packets.iter().map(judge).collect()
 }
 
-/// The window that the code of a window stands for.
+/// The window that a code represents.
 fn carried(window: u32) -> f64 {
     libm::exp2((code(window) - 1.0) / 4.0)
 }
@@ -145,7 +145,7 @@ fn pi_and_its_variants_agree_with_the_laboratory_to_six_decimals() {
             assert_eq!(ours.len(), arrivals.len());
             let mut moved = 0;
             for (place, ((_, kernel), laboratory)) in ours.iter().zip(&theirs).enumerate() {
-                // MC's step: a window at the limit may be on either side of it.
+                // MC's step: a window at the limit may fall on either side.
                 let step = spare == Rule::Threshold && (*kernel == 0.0) != (*laboratory == 0.0);
                 assert!(!step || arrivals[place].2 > 0, "{place}: {kernel} {laboratory}");
                 assert!(

@@ -23,7 +23,7 @@ const UNDECIDED: usize = 3;
 /// Traces whose windows part by amplified rounding alone.
 const STEPWISE: usize = 100;
 
-/// A path and what may happen on it.
+/// A path and its possible events.
 struct Weather {
     base: f64,
     buffer: f64,
@@ -170,7 +170,7 @@ fn random(default: &Config, rng: &mut Rng) -> Config {
             let span = text.parse::<Span>().unwrap().0.max(2_000_000);
             Raw::Text(Span((span as f64 * (0.5 + rng.uniform())) as u64).to_string())
         };
-        // What is out of range stays.
+        // Values out of range stay.
         let _ = config.set(name, &raw);
     }
     rounded(&config).unwrap()
@@ -187,7 +187,7 @@ fn parts(config: &Config, steps: &[Step]) -> Option<usize> {
     }
 }
 
-/// Fewer steps that still make them part: pieces are left out as long as that works, and then smaller ones.
+/// Fewer steps that still make them differ: pieces are removed as long as that works, and then smaller ones.
 fn shrunk(config: &Config, steps: &[Step]) -> Vec<Step> {
     let mut left = steps.to_vec();
     let (mut piece, mut tries) = (left.len() / 2, 2000);

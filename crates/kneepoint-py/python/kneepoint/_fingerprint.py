@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A hash of a class with everything that its code refers to: what a run with it depends on.
+"""A hash of a class and of everything that its code uses: runs with it depend on both.
 
-It is made of compiled code, which a notebook has as much as a file, and which comments do not change. Functions, classes and values that
+It covers compiled code, which exists for a notebook as for a file, and which comments do not change. Functions, classes and values that
 the code names are followed through global names, closures and base classes. Of an installed package the name and the version count; of
 another module that is used as a whole, its file.
 """
@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis))
-# Of a class, what says nothing about its behaviour or only repeats it.
+# Attributes of a class that do not affect its behaviour, or only repeat it.
 SKIPPED = {"__dict__", "__weakref__", "__module__", "__doc__", "__annotations__", "__firstlineno__", "__static_attributes__"}
 # What dataclasses, protocols and abstract classes note of themselves; their code is in their methods.
 NOTED = {"__dataclass_fields__", "__dataclass_params__", "__parameters__", "__orig_bases__", "_abc_impl"}
@@ -49,7 +49,7 @@ class _Walk:
             self.digest.update(b"%d:" % len(text) + text)
 
     def visit(self, thing: Any, name: str) -> None:
-        """Adds a thing, which is called so in messages."""
+        """Adds an item with this name in messages."""
         if isinstance(thing, PLAIN):
             return self.put(type(thing).__name__, thing)
         if id(thing) in self.seen:
@@ -150,7 +150,7 @@ class _Walk:
 
 
 def _globals(code: types.CodeType) -> list[str]:
-    """Global names that code, and code within it, refers to."""
+    """Global names used by code and by nested code."""
     names = set(_named(code, "LOAD_GLOBAL")) | set(_named(code, "LOAD_NAME"))
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):

@@ -27,7 +27,7 @@ class Rows:
     def _repr_html_(self) -> str: ...
 
 class Answer:
-    """What a verb found out."""
+    """The answer of a verb."""
     text: str
     """The report as the terminal shows it."""
     html: str
@@ -131,7 +131,7 @@ class Ack:
     resent: int
     """Packets retransmitted so far."""
     marked: int
-    """Packets that this acknowledgement says arrived marked, for `marks` that are echoed one by one."""
+    """Marked packets according to this acknowledgement, for `marks` that are echoed one by one."""
     credit: float
     """Packets by which this acknowledgement may grow the window: zero while something else limits the sender, or losses are repaired."""
     limited: bool
@@ -158,7 +158,7 @@ class Loss:
     """The next packet never sent so far: the episode ends when it is acknowledged."""
 
 class Timeout:
-    """The retransmission timer expired: nothing is known to be in flight any more."""
+    """The retransmission timer expired: nothing counts as in flight from here."""
 
     now_s: float
     """The time."""
@@ -218,7 +218,7 @@ class _Waiting:
     scalable: bool
     """Whether its sender answers marks in proportion: ECT(1)."""
     window: Optional[float]
-    """The congestion window that its sender tells queues, in packets, if it tells one."""
+    """The congestion window that its sender announces to queues, in packets, if any."""
     backlog_packets: int
     """The backlog without it."""
     backlog_bytes: int

@@ -11,7 +11,7 @@ from . import _native
 
 
 class Progress(NamedTuple):
-    """How far the runs of a call are."""
+    """The progress of a call's runs."""
 
     fraction: float
     """The part of the work that is done, from 0 to 1."""
@@ -25,7 +25,7 @@ Shown = Union[bool, None, Callable[[Progress], Any]]
 
 
 class Display:
-    """Shows progress as `how` says: True, False, a function, or None, which shows it to people and to nobody else."""
+    """Shows progress as `how` says: True, False, a function, or None, which shows it in terminals and notebooks only."""
 
     def __init__(self, how: Shown) -> None:
         self._begin = time.monotonic()
@@ -65,7 +65,7 @@ def _shower(how: Optional[bool]) -> Any:
 
 
 def _in_notebook() -> bool:
-    # A notebook has imported IPython before us; nobody else pays for it.
+    # A notebook has already imported IPython; other programs do not pay for it.
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     return shell is not None and hasattr(shell, "kernel")

@@ -6,7 +6,7 @@
     keep      the driver puts each file into the store the moment it arrives
     answer    the verb reads every run back
 
-A driver that dies leaves its store; the same call goes on from there. A worker that dies loses the batch it had, which goes elsewhere.
+A driver that dies leaves its store; the same call resumes there. A worker that dies loses the batch it had, which goes elsewhere.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ BATCH = 1_000_000
 AHEAD = 2
 # Kept runs, without a word on where.
 USUAL = "out/runs"
-# Where a cluster listens to clients, unless it is told otherwise.
+# The default address where a cluster listens to clients.
 PORT = 10001
 
 # How the names end of damaged files that are set aside, as in the binary.
@@ -54,7 +54,7 @@ def sweep(
     """Answers `verb` with its runs made on a cluster: `on="ray"`, or `on="ray://host:port"` for one that is running, by default at
     port 10001. The verb is one that makes many runs: "compare", "coexist", "run" or "reproduce".
 
-    `store` is a directory, or a URL that fsspec knows, such as `s3://bucket/runs`. All other words are those of the verb:
+    `store` is a directory, or a URL that fsspec supports, such as `s3://bucket/runs`. All other words belong to the verb:
     `knee.sweep("run", "my.toml", seeds=1000)`.
     """
     sweeping = {name: one for name, one in _verbs.VERBS.items() if one._takes("on")}
@@ -72,7 +72,7 @@ def sweep(
         while missing := _part(spoken, text, []):
             make(on, spoken, text, kept.fetch(missing), kept, display, jobs)
     except KeyboardInterrupt:
-        raise Interrupted("stopped; finished runs are kept, and the same call goes on from there") from None
+        raise Interrupted("stopped; finished runs are kept, and the same call resumes there") from None
     finally:
         display.close()
     result = Result(_verbs.answered(spoken, text, options.get("out") is not None, False))
@@ -110,7 +110,7 @@ def work(words: list[str], text: Optional[str], names: list[str]) -> list[tuple[
         _part([*words, f"--store={folder}", "--jobs=1"], text, names)
         files = [Path(folder, f"{name}.json") for name in names]
         if not all(file.exists() for file in files):
-            message = f"a worker on {platform.node()} does not know runs of this study"
+            message = f"a worker on {platform.node()} does not find runs of this study"
             raise RunError(message, "install one version of the package everywhere, and scenarios on the same paths")
         return [(file.name, file.read_bytes()) for file in files]
 
@@ -144,7 +144,7 @@ def make(
     display: Display,
     jobs: Optional[int] = None,
 ) -> None:
-    """Makes runs on Ray, at most `jobs` side by side, and keeps each batch when it arrives."""
+    """Makes runs on Ray, at most `jobs` in parallel, and keeps each batch when it arrives."""
     if not missing:
         return
     try:
@@ -172,7 +172,8 @@ def make(
     try:
         while True:
             while len(under_way) < limit and (batch := next(batches, None)) is not None:
-                # A worker makes one run at a time; the scheduler has no more of them on a machine than it has memory for.
+                # A worker makes one run at a time; the scheduler places no more of them on a machine than fit its
+                # memory.
                 needed = max(memory[name] for name in batch)
                 under_way[remote.options(memory=needed).remote(words, text, batch)] = batch
             if not under_way:
@@ -236,11 +237,11 @@ class Store:
         """Keeps a file, if it is the run of that name."""
         if wrong := _native.keep(self.folder, name.removesuffix(".json"), content):
             message = f"a worker sent a file that is not the run {name}: {wrong[0]}"
-            raise RunError(message, "install one version of the package everywhere; the same call goes on from there")
+            raise RunError(message, "install one version of the package everywhere; the same call resumes there")
 
 
 class _Remote(Store):
-    """Kept runs in an object store, with those of this study copied to a directory."""
+    """Kept runs in an object store, with this study's copied to a directory."""
 
     def __init__(self, url: str, folder: Optional[str]) -> None:
         try:
@@ -254,7 +255,7 @@ class _Remote(Store):
             self._there = {Path(path).name for path in self._files.ls(self._root, detail=False)}
         except (ImportError, ValueError, OSError) as failure:
             raise UsageError(f"store={url!r}: {failure}", "name a directory, or a URL that fsspec can open") from None
-        # A directory of its own goes with the last result that reads series from it.
+        # A separate directory goes with the last result that reads series from it.
         self._copy = tempfile.TemporaryDirectory(prefix="kneepoint-store-") if folder is None else None
         super().__init__(self._copy.name if self._copy is not None else str(folder))
 
@@ -275,7 +276,7 @@ class _Remote(Store):
         return wrong is None
 
     def _set_aside(self, name: str, content: bytes, reason: str) -> None:
-        """Keeps a damaged file beside, if there are few, and says so; the run that is made again takes its place."""
+        """Keeps a damaged file under another name, if there are few, and says so; the run made again replaces it."""
         free = next((one for one in (name + ending for ending in SET_ASIDE) if one not in self._there), None)
         done = f"{len(SET_ASIDE)} earlier ones are set aside, and this one is replaced"
         if free is not None:
@@ -289,7 +290,7 @@ class _Remote(Store):
         for name in (f"{name}.json" for name in names):
             if name not in self._there:
                 content = (self.folder / name).read_bytes()
-                # What has been damaged since it was read is not spread.
+                # A file damaged since it was read is not copied.
                 if _native.fault(name.removesuffix(".json"), content) is None:
                     self._files.pipe_file(f"{self._root}/{name}", content)
 
@@ -299,5 +300,5 @@ class _Remote(Store):
 
 
 def opened(place: str, folder: Optional[str] = None) -> Store:
-    """The store at a place; of a URL, `folder` has copies."""
+    """The store at a place; for a URL, `folder` has copies."""
     return _Remote(place, folder) if "://" in place else Store(place)

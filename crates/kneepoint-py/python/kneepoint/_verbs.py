@@ -18,7 +18,7 @@ from ._result import Result
 from .errors import Interrupted, UsageError
 from .scenario import text_of
 
-# Between two looks at signals and progress.
+# The time between two checks of signals and progress.
 _TICK_SECONDS = 0.05
 
 
@@ -81,7 +81,7 @@ class Verb:
         raise UsageError(f"{wrong} `{self.__name__}`", f"expected one of {', '.join(self._questions)}")
 
     def _spoken(self, words: tuple[Any, ...], options: dict[str, Any]) -> tuple[list[str], Optional[str]]:
-        """The call as words of the command line, and what `-` reads."""
+        """The call as words of the command line, and the input of `-`."""
         known = {parameter_name(one["name"]): one for one in self._described["options"]}
         several = any(one["flag"] is None and one["many"] for one in known.values())
         spoken, text = list(self._names), None
@@ -96,7 +96,7 @@ class Verb:
             option = known.get(name)
             if option is not None and option["flag"] is None:
                 raise UsageError(f"`{name}` has no name on the command line", "give it first, without a name")
-            # An unknown name goes on to the command line, which knows the closest.
+            # An unknown name is passed to the command line, which suggests the closest.
             flag = option["flag"] if option is not None else name.strip("_").replace("_", "-")
             spoken.extend(_option(f"--{flag}", option or {}, value))
         return spoken, text
@@ -114,7 +114,7 @@ def by_name(described: list[dict[str, Any]], *above: str) -> dict[str, Verb]:
 
 
 def _flat(words: tuple[Any, ...]) -> Iterator[Any]:
-    """The words, with those of lists in their places."""
+    """The words, with lists expanded in their places."""
     for word in words:
         listed = _listed(word)
         if listed is None:
@@ -182,7 +182,7 @@ def answered(words: list[str], text: Optional[str], files: bool, progress: Shown
             pass
         raise _interrupted(call) from None
     except BaseException:
-        # A function that was to be shown the progress failed; nobody takes the answer.
+        # The progress function failed; the answer is not used.
         call.stop()
         raise
     finally:
@@ -204,7 +204,7 @@ def _interrupted(call: _native.Call) -> Interrupted:
         return stopped
     except Exception as failure:
         return Interrupted(f"stopped: {failure}")
-    # It had just ended, or has the runs that were finished.
+    # It had just ended, or has the finished runs.
     return Interrupted(answer.unfinished or "stopped; every run was finished and is kept", Result(answer))
 
 

@@ -78,33 +78,33 @@ def compare(
     """Compare schemes on one bottleneck.
 
     schemes: Schemes to compare [default: pert sack/droptail sack/red-ecn vegas/droptail, or queues for the workload web]
-    workload: The traffic, and the default of what is compared on which bottleneck
-    web: Web sessions beside the long transfers [with --workload web: 100]
+    workload: The traffic, and with it the default schemes and bottleneck
+    web: Web sessions next to the long transfers [with --workload web: 100]
     sizes: Sizes of web objects to draw from: a CSV file with a column size_bytes, size_kb or size_mb
-    page: Pages that web sessions load: a HAR file as a browser exports it, or a CSV file like that of --sizes
+    page: Pages that web sessions load: a HAR file as a browser exports it, or a CSV file as for --sizes
     protocol: How the objects of a page use connections
-    rate: Rate of the bottleneck, or several rates [default: that of --path, 150mbit, or 10mbit with --workload web]
-    rtt: Base round-trip time, or several [default: that of --path, 60ms, or 200ms with --workload web]
+    rate: Rate of the bottleneck, or several rates [default: from --path, 150mbit, or 10mbit with --workload web]
+    rtt: Base round-trip time, or several [default: from --path, 60ms, or 200ms with --workload web]
     flows: Long transfers, or several numbers of them [with --workload web: 10]
-    buffer: Buffer of the bottleneck, or several: 1bdp, 750pkt, 500kb, 100ms; in bdp never less than two packets a flow [default: that of --path, or 1bdp]
+    buffer: Buffer of the bottleneck, or several: 1bdp, 750pkt, 500kb, 100ms; in bdp never less than two packets a flow [default: from --path, or 1bdp]
     reverse: Long transfers the other way
     duration: Length of a run in simulated time
     measure: Measurement window [default: the middle half, 100s..300s of 400s]
     start: Interval of random start times [default: the first eighth, 0s..50s of 400s]
-    seeds: Runs of each scheme, each with a seed of its own
+    seeds: Runs of each scheme, each with its own seed
     seed: The first seed
     tcp: Options of every TCP, as `knee explain tcp` lists them (repeatable, or with commas)
     queues: Whose settings are the defaults of queues
     sample: How often the state is sampled for the series, 0s for never; with `all`, the window, RTT and rate of every flow
     out: Directory for report, summary and series [default: out/compare, or the first free of out/compare-2, …]
     path: A path by its name; other options override its properties
-    trace: Let the bottleneck follow a trace, in any form that `knee trace` knows, at the mean rate of that
+    trace: Let the bottleneck follow a trace, in any form that `knee trace` reads, at the mean rate of that
     loss: Loss: a share as 1% or 0.01, several of them, or a model as gilbert-elliott:to_bad=0.001 or at:times=5s
-    jitter: By how much more packets may be delayed, at random and without reordering, both ways
+    jitter: Random additional delay of packets, up to this much and without reordering, both ways
     reverse_rate: Rate of the way back, which acknowledgements take
     delays: Play delays from a file: a time and a delay a line, or CSV with a column of delays
     shaper: Shape by a token bucket of this burst, as tc-tbf does: 64kb, 64kb:peak=100mbit
-    grants: Send only when a grant comes, all that waits together, as DOCSIS and Wi-Fi do: 2ms
+    grants: Send only at grants, all waiting packets together, as DOCSIS and Wi-Fi do: 2ms
     policer: Police: drop what exceeds a rate and a burst, 10mbit or 10mbit:burst=64kb
     reorder: Reorder a share of the packets: 1%, 1%:delay=5ms, 1%:packets=3
     duplicate: Duplicate a share of the packets
@@ -115,23 +115,23 @@ def compare(
     up: Other properties of the way up, from the client: rate=2mbit,queue=codel,trace=FILE; in a simulation acknowledgements take it
     down: Other properties of the way down, to the client; in a simulation data takes it
     set: Set a field of the scenario by its path in `[sweep]`, as in topology.rtt=20ms or flows.*.count=5 (repeatable)
-    jobs: Runs side by side [default: one per core]
+    jobs: Parallel runs [default: one per core]
     fresh: Repeat runs that are kept
-    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other. A file that is not what was kept is set aside as NAME.json.bad and named, and its run is made again.
-    memory: Memory that the runs may take together, as in 4gb [default: three quarters of what is available] It is estimated beforehand: fewer runs are made side by side if not all fit, and a run that does not fit alone is refused. One that grows beyond what it may take is stopped. Available is what the machine has, what the control group leaves, or half of what `ulimit -v` leaves, whichever is least. On a cluster this is the memory of each worker, which makes one run at a time.
+    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other. A damaged file is set aside as NAME.json.bad and named, and its run is made again.
+    memory: Memory that the runs may take together, as in 4gb [default: three quarters of the available memory] It is estimated beforehand: fewer runs are made in parallel if not all fit, and a run that does not fit alone is refused. A run that grows beyond its limit is stopped. Available is the least of the machine's free memory, the control group's, and half of the room below `ulimit -v`. On a cluster this is the memory of each worker, which makes one run at a time.
     shard: Make only runs I, I+N, I+2N, … of the study, as far as they are missing: for several machines with one store Each of N machines is given a number I from 1 to N. The last to finish, or the same command without it, reports.
-    on: Make the runs on a Ray cluster: `ray` is this machine or $RAY_ADDRESS, `ray://HOST[:PORT]` one that is running, by default at port 10001 The store may then be a URL that fsspec knows, as in `--store s3://bucket/runs`; out/runs has copies. The Python package has the runs made: `pip install 'ray[client]' fsspec`. It is looked for beside this program, then with python3; $KNEE_PYTHON names another interpreter. Scenarios, and the files that they name, are on the same paths everywhere.
-    budget: Begin no run after so much time; the report is about those that ended [default: none, or 5min with --precision]
+    on: Make the runs on a Ray cluster: `ray` is this machine or $RAY_ADDRESS, `ray://HOST[:PORT]` one that is running, by default at port 10001 The store may then be a URL that fsspec supports, as in `--store s3://bucket/runs`; out/runs has copies. The Python package has the runs made: `pip install 'ray[client]' fsspec`. It is searched next to this program, then with python3; $KNEE_PYTHON names another interpreter. Scenarios, and the files that they name, are on the same paths everywhere.
+    budget: Begin no run after this much time; the report is about those that ended [default: none, or 5min with --precision]
     precision: Run further seeds until the 95 % intervals of the headline metrics are so narrow: a part of the mean, and points of a fraction `2%` is of all of them, `utilization=1%,delay=5%` of two. There are eight seeds at least, since fewer stop by chance, and twice as many in each round at most. The report says which number was the last.
     series: Formats of the sampled series
-    show_flows: Of how many flows of each group the window is sampled and drawn; the first and the last are among them
+    show_flows: Number of flows of each group whose windows are sampled and drawn, the first and the last among them
     charts: Formats of the charts in OUT/figures; SVG is always written
     size: Size of these charts on paper, as in 3.3in, 8cm or, with the height, 3.3x2.2in; they are laid out for it with letters of 8 pt
     font: Family of their letters, as in "Times New Roman" [default: the reader's own in SVG, Roboto in PNG and PDF]
     x: The factor along which the figure is drawn, as in rtt [default: the one with most numbers]
-    by: The factor each of whose levels has a line of its own, or none [default: the scheme or the congestion control]
+    by: The factor each of whose levels has its own line, or none [default: the scheme or the congestion control]
     y: The factor of the rows of a heat map, in place of the lines of --by
-    facet: One factor, or two, each of whose levels has a panel of its own, or none (repeatable, or with commas) [default: the others]
+    facet: One factor, or two, each of whose levels has its own panel, or none (repeatable, or with commas) [default: the others]
     metric: Metrics that are drawn, or expressions of them as in claims (repeatable, or with commas) [default: the most telling]
     pcap: Write the packets of this link to a pcapng file per run, for Wireshark (repeatable) Captures are not kept, so every run is simulated.
     qlog: Write what the sender of this flow does to a qlog file per run, as a QUIC stack would (repeatable) They are not kept, so every run is simulated.
@@ -191,11 +191,11 @@ def coexist(
     """Test which controllers can share a link.
 
     controllers: Controllers that are to meet, each with settings after a colon
-    rate: Rate of the bottleneck [default: that of --path, or 150mbit]
-    rtt: Base round-trip time [default: that of --path, or 60ms]
+    rate: Rate of the bottleneck [default: from --path, or 150mbit]
+    rtt: Base round-trip time [default: from --path, or 60ms]
     buffers: Buffers in which they meet; in bdp never less than two packets a flow [default: 0.25bdp,0.5bdp,1bdp,2bdp,4bdp, or 0.5bdp,1bdp,2bdp with --quick]
     flows: How many flows meet, of both together [default: 2,10,50, or 2,10 with --quick]
-    mix: Which part of the flows is the row's
+    mix: The row's part of the flows
     queue: Queue of the bottleneck
     enough: Which part of a fair share is enough, to take and to leave
     duration: Length of a run in simulated time [default: 200s, or 40s with --quick]
@@ -208,13 +208,13 @@ def coexist(
     queues: Whose settings are the defaults of queues
     quick: Fewer settings, shorter runs and fewer seeds where none are given, for a first look
     path: A path by its name; other options override its properties
-    trace: Let the bottleneck follow a trace, in any form that `knee trace` knows, at the mean rate of that
+    trace: Let the bottleneck follow a trace, in any form that `knee trace` reads, at the mean rate of that
     loss: Loss: a share as 1% or 0.01, several of them, or a model as gilbert-elliott:to_bad=0.001 or at:times=5s
-    jitter: By how much more packets may be delayed, at random and without reordering, both ways
+    jitter: Random additional delay of packets, up to this much and without reordering, both ways
     reverse_rate: Rate of the way back, which acknowledgements take
     delays: Play delays from a file: a time and a delay a line, or CSV with a column of delays
     shaper: Shape by a token bucket of this burst, as tc-tbf does: 64kb, 64kb:peak=100mbit
-    grants: Send only when a grant comes, all that waits together, as DOCSIS and Wi-Fi do: 2ms
+    grants: Send only at grants, all waiting packets together, as DOCSIS and Wi-Fi do: 2ms
     policer: Police: drop what exceeds a rate and a burst, 10mbit or 10mbit:burst=64kb
     reorder: Reorder a share of the packets: 1%, 1%:delay=5ms, 1%:packets=3
     duplicate: Duplicate a share of the packets
@@ -225,13 +225,13 @@ def coexist(
     up: Other properties of the way up, from the client: rate=2mbit,queue=codel,trace=FILE; in a simulation acknowledgements take it
     down: Other properties of the way down, to the client; in a simulation data takes it
     set: Set a field of the scenario by its path in `[sweep]`, as in topology.rtt=20ms or flows.*.count=5 (repeatable)
-    jobs: Runs side by side [default: one per core]
+    jobs: Parallel runs [default: one per core]
     fresh: Repeat runs that are kept
-    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other. A file that is not what was kept is set aside as NAME.json.bad and named, and its run is made again.
-    memory: Memory that the runs may take together, as in 4gb [default: three quarters of what is available] It is estimated beforehand: fewer runs are made side by side if not all fit, and a run that does not fit alone is refused. One that grows beyond what it may take is stopped. Available is what the machine has, what the control group leaves, or half of what `ulimit -v` leaves, whichever is least. On a cluster this is the memory of each worker, which makes one run at a time.
+    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other. A damaged file is set aside as NAME.json.bad and named, and its run is made again.
+    memory: Memory that the runs may take together, as in 4gb [default: three quarters of the available memory] It is estimated beforehand: fewer runs are made in parallel if not all fit, and a run that does not fit alone is refused. A run that grows beyond its limit is stopped. Available is the least of the machine's free memory, the control group's, and half of the room below `ulimit -v`. On a cluster this is the memory of each worker, which makes one run at a time.
     shard: Make only runs I, I+N, I+2N, … of the study, as far as they are missing: for several machines with one store Each of N machines is given a number I from 1 to N. The last to finish, or the same command without it, reports.
-    on: Make the runs on a Ray cluster: `ray` is this machine or $RAY_ADDRESS, `ray://HOST[:PORT]` one that is running, by default at port 10001 The store may then be a URL that fsspec knows, as in `--store s3://bucket/runs`; out/runs has copies. The Python package has the runs made: `pip install 'ray[client]' fsspec`. It is looked for beside this program, then with python3; $KNEE_PYTHON names another interpreter. Scenarios, and the files that they name, are on the same paths everywhere.
-    budget: Begin no run after so much time; the report is about those that ended [default: none, or 5min with --precision]
+    on: Make the runs on a Ray cluster: `ray` is this machine or $RAY_ADDRESS, `ray://HOST[:PORT]` one that is running, by default at port 10001 The store may then be a URL that fsspec supports, as in `--store s3://bucket/runs`; out/runs has copies. The Python package has the runs made: `pip install 'ray[client]' fsspec`. It is searched next to this program, then with python3; $KNEE_PYTHON names another interpreter. Scenarios, and the files that they name, are on the same paths everywhere.
+    budget: Begin no run after this much time; the report is about those that ended [default: none, or 5min with --precision]
     charts: Formats of the charts in OUT/figures; SVG is always written
     size: Size of these charts on paper, as in 3.3in, 8cm or, with the height, 3.3x2.2in; they are laid out for it with letters of 8 pt
     font: Family of their letters, as in "Times New Roman" [default: the reader's own in SVG, Roboto in PNG and PDF]
@@ -296,21 +296,21 @@ def run(
 
     file: A scenario in TOML; `-` for standard input
     out: Directory for report, summary and series [default: out/ and the file's name, numbered if it exists]
-    seeds: How many seeds, instead of those of the scenario
-    seed: The first seed, instead of those of the scenario
-    sample: Sample the state so often, instead of as the scenario says or often enough for plots, 0s for never; with `all`, the window, RTT and rate of every flow Where neither says how often, every 100 ms, or less often in runs of more than 400 s.
+    seeds: Number of seeds, instead of the scenario's
+    seed: The first seed, instead of the scenario's
+    sample: Sample the state so often, instead of as the scenario says or often enough for plots, 0s for never; with `all`, the window, RTT and rate of every flow By default every 100 ms, or less often in runs of more than 400 s.
     rate: Rate of the bottleneck, or several: every case runs with each
     rtt: Base round-trip time, or several
     buffer: Buffer of the bottleneck, or several: 1bdp, 750pkt, 500kb, 100ms
     tcp: Options of every TCP, or the host that has them: linux, rto_min=1s (repeatable, or with commas)
     path: A path by its name; other options override its properties
-    trace: Let the bottleneck follow a trace, in any form that `knee trace` knows, at the mean rate of that
+    trace: Let the bottleneck follow a trace, in any form that `knee trace` reads, at the mean rate of that
     loss: Loss: a share as 1% or 0.01, several of them, or a model as gilbert-elliott:to_bad=0.001 or at:times=5s
-    jitter: By how much more packets may be delayed, at random and without reordering, both ways
+    jitter: Random additional delay of packets, up to this much and without reordering, both ways
     reverse_rate: Rate of the way back, which acknowledgements take
     delays: Play delays from a file: a time and a delay a line, or CSV with a column of delays
     shaper: Shape by a token bucket of this burst, as tc-tbf does: 64kb, 64kb:peak=100mbit
-    grants: Send only when a grant comes, all that waits together, as DOCSIS and Wi-Fi do: 2ms
+    grants: Send only at grants, all waiting packets together, as DOCSIS and Wi-Fi do: 2ms
     policer: Police: drop what exceeds a rate and a burst, 10mbit or 10mbit:burst=64kb
     reorder: Reorder a share of the packets: 1%, 1%:delay=5ms, 1%:packets=3
     duplicate: Duplicate a share of the packets
@@ -321,23 +321,23 @@ def run(
     up: Other properties of the way up, from the client: rate=2mbit,queue=codel,trace=FILE; in a simulation acknowledgements take it
     down: Other properties of the way down, to the client; in a simulation data takes it
     set: Set a field of the scenario by its path in `[sweep]`, as in topology.rtt=20ms or flows.*.count=5 (repeatable)
-    jobs: Runs side by side [default: one per core]
+    jobs: Parallel runs [default: one per core]
     fresh: Repeat runs that are kept
-    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other. A file that is not what was kept is set aside as NAME.json.bad and named, and its run is made again.
-    memory: Memory that the runs may take together, as in 4gb [default: three quarters of what is available] It is estimated beforehand: fewer runs are made side by side if not all fit, and a run that does not fit alone is refused. One that grows beyond what it may take is stopped. Available is what the machine has, what the control group leaves, or half of what `ulimit -v` leaves, whichever is least. On a cluster this is the memory of each worker, which makes one run at a time.
+    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other. A damaged file is set aside as NAME.json.bad and named, and its run is made again.
+    memory: Memory that the runs may take together, as in 4gb [default: three quarters of the available memory] It is estimated beforehand: fewer runs are made in parallel if not all fit, and a run that does not fit alone is refused. A run that grows beyond its limit is stopped. Available is the least of the machine's free memory, the control group's, and half of the room below `ulimit -v`. On a cluster this is the memory of each worker, which makes one run at a time.
     shard: Make only runs I, I+N, I+2N, … of the study, as far as they are missing: for several machines with one store Each of N machines is given a number I from 1 to N. The last to finish, or the same command without it, reports.
-    on: Make the runs on a Ray cluster: `ray` is this machine or $RAY_ADDRESS, `ray://HOST[:PORT]` one that is running, by default at port 10001 The store may then be a URL that fsspec knows, as in `--store s3://bucket/runs`; out/runs has copies. The Python package has the runs made: `pip install 'ray[client]' fsspec`. It is looked for beside this program, then with python3; $KNEE_PYTHON names another interpreter. Scenarios, and the files that they name, are on the same paths everywhere.
-    budget: Begin no run after so much time; the report is about those that ended [default: none, or 5min with --precision]
+    on: Make the runs on a Ray cluster: `ray` is this machine or $RAY_ADDRESS, `ray://HOST[:PORT]` one that is running, by default at port 10001 The store may then be a URL that fsspec supports, as in `--store s3://bucket/runs`; out/runs has copies. The Python package has the runs made: `pip install 'ray[client]' fsspec`. It is searched next to this program, then with python3; $KNEE_PYTHON names another interpreter. Scenarios, and the files that they name, are on the same paths everywhere.
+    budget: Begin no run after this much time; the report is about those that ended [default: none, or 5min with --precision]
     precision: Run further seeds until the 95 % intervals of the headline metrics are so narrow: a part of the mean, and points of a fraction `2%` is of all of them, `utilization=1%,delay=5%` of two. There are eight seeds at least, since fewer stop by chance, and twice as many in each round at most. The report says which number was the last.
     series: Formats of the sampled series
-    show_flows: Of how many flows of each group the window is sampled and drawn; the first and the last are among them
+    show_flows: Number of flows of each group whose windows are sampled and drawn, the first and the last among them
     charts: Formats of the charts in OUT/figures; SVG is always written
     size: Size of these charts on paper, as in 3.3in, 8cm or, with the height, 3.3x2.2in; they are laid out for it with letters of 8 pt
     font: Family of their letters, as in "Times New Roman" [default: the reader's own in SVG, Roboto in PNG and PDF]
     x: The factor along which the figure is drawn, as in rtt [default: the one with most numbers]
-    by: The factor each of whose levels has a line of its own, or none [default: the scheme or the congestion control]
+    by: The factor each of whose levels has its own line, or none [default: the scheme or the congestion control]
     y: The factor of the rows of a heat map, in place of the lines of --by
-    facet: One factor, or two, each of whose levels has a panel of its own, or none (repeatable, or with commas) [default: the others]
+    facet: One factor, or two, each of whose levels has its own panel, or none (repeatable, or with commas) [default: the others]
     metric: Metrics that are drawn, or expressions of them as in claims (repeatable, or with commas) [default: the most telling]
     pcap: Write the packets of this link to a pcapng file per run, for Wireshark (repeatable) Captures are not kept, so every run is simulated.
     qlog: Write what the sender of this flow does to a qlog file per run, as a QUIC stack would (repeatable) They are not kept, so every run is simulated.
@@ -381,17 +381,17 @@ def reproduce(
     size: Size of these charts on paper, as in 3.3in, 8cm or, with the height, 3.3x2.2in; they are laid out for it with letters of 8 pt
     font: Family of their letters, as in "Times New Roman" [default: the reader's own in SVG, Roboto in PNG and PDF]
     x: The factor along which the figure is drawn, as in rtt [default: the one with most numbers]
-    by: The factor each of whose levels has a line of its own, or none [default: the scheme or the congestion control]
+    by: The factor each of whose levels has its own line, or none [default: the scheme or the congestion control]
     y: The factor of the rows of a heat map, in place of the lines of --by
-    facet: One factor, or two, each of whose levels has a panel of its own, or none (repeatable, or with commas) [default: the others]
+    facet: One factor, or two, each of whose levels has its own panel, or none (repeatable, or with commas) [default: the others]
     metric: Metrics that are drawn, or expressions of them as in claims (repeatable, or with commas) [default: the most telling]
-    jobs: Runs side by side [default: one per core]
+    jobs: Parallel runs [default: one per core]
     fresh: Repeat runs that are kept
-    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other. A file that is not what was kept is set aside as NAME.json.bad and named, and its run is made again.
-    memory: Memory that the runs may take together, as in 4gb [default: three quarters of what is available] It is estimated beforehand: fewer runs are made side by side if not all fit, and a run that does not fit alone is refused. One that grows beyond what it may take is stopped. Available is what the machine has, what the control group leaves, or half of what `ulimit -v` leaves, whichever is least. On a cluster this is the memory of each worker, which makes one run at a time.
+    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other. A damaged file is set aside as NAME.json.bad and named, and its run is made again.
+    memory: Memory that the runs may take together, as in 4gb [default: three quarters of the available memory] It is estimated beforehand: fewer runs are made in parallel if not all fit, and a run that does not fit alone is refused. A run that grows beyond its limit is stopped. Available is the least of the machine's free memory, the control group's, and half of the room below `ulimit -v`. On a cluster this is the memory of each worker, which makes one run at a time.
     shard: Make only runs I, I+N, I+2N, … of the study, as far as they are missing: for several machines with one store Each of N machines is given a number I from 1 to N. The last to finish, or the same command without it, reports.
-    on: Make the runs on a Ray cluster: `ray` is this machine or $RAY_ADDRESS, `ray://HOST[:PORT]` one that is running, by default at port 10001 The store may then be a URL that fsspec knows, as in `--store s3://bucket/runs`; out/runs has copies. The Python package has the runs made: `pip install 'ray[client]' fsspec`. It is looked for beside this program, then with python3; $KNEE_PYTHON names another interpreter. Scenarios, and the files that they name, are on the same paths everywhere.
-    budget: Begin no run after so much time; the report is about those that ended [default: none, or 5min with --precision]
+    on: Make the runs on a Ray cluster: `ray` is this machine or $RAY_ADDRESS, `ray://HOST[:PORT]` one that is running, by default at port 10001 The store may then be a URL that fsspec supports, as in `--store s3://bucket/runs`; out/runs has copies. The Python package has the runs made: `pip install 'ray[client]' fsspec`. It is searched next to this program, then with python3; $KNEE_PYTHON names another interpreter. Scenarios, and the files that they name, are on the same paths everywhere.
+    budget: Begin no run after this much time; the report is about those that ended [default: none, or 5min with --precision]
     """
 
 def plot(
@@ -416,9 +416,9 @@ def plot(
     size: Size of these charts on paper, as in 3.3in, 8cm or, with the height, 3.3x2.2in; they are laid out for it with letters of 8 pt
     font: Family of their letters, as in "Times New Roman" [default: the reader's own in SVG, Roboto in PNG and PDF]
     x: The factor along which the figure is drawn, as in rtt [default: the one with most numbers]
-    by: The factor each of whose levels has a line of its own, or none [default: the scheme or the congestion control]
+    by: The factor each of whose levels has its own line, or none [default: the scheme or the congestion control]
     y: The factor of the rows of a heat map, in place of the lines of --by
-    facet: One factor, or two, each of whose levels has a panel of its own, or none (repeatable, or with commas) [default: the others]
+    facet: One factor, or two, each of whose levels has its own panel, or none (repeatable, or with commas) [default: the others]
     metric: Metrics that are drawn, or expressions of them as in claims (repeatable, or with commas) [default: the most telling]
     out: Directory for report, figures and tables [default: DIR itself]
     """
@@ -432,7 +432,7 @@ def diff(
     out: Optional[Path] = None,
     progress: Shown = None,
 ) -> Result:
-    """Set two results side by side.
+    """Compare two results.
 
     first: A directory with results of `knee run` or `knee compare`
     second: Another directory; differences are its numbers minus the numbers of A
@@ -467,12 +467,12 @@ def predict(
     all: Watch every flow of a capture that has 100 round trips or more
     predictors: Predictors, each with settings after a colon [default: all]
     hold_off: Round trips from the last loss of an episode to its end
-    seeds: How many seeds, instead of those of the scenario
-    seed: The first seed, instead of those of the scenario
-    jobs: Runs side by side [default: one per core]
+    seeds: Number of seeds, instead of the scenario's
+    seed: The first seed, instead of the scenario's
+    jobs: Parallel runs [default: one per core]
     fresh: Repeat runs that are kept
-    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other. A file that is not what was kept is set aside as NAME.json.bad and named, and its run is made again.
-    memory: Memory that the runs may take together, as in 4gb [default: three quarters of what is available] It is estimated beforehand: fewer runs are made side by side if not all fit, and a run that does not fit alone is refused. One that grows beyond what it may take is stopped. Available is what the machine has, what the control group leaves, or half of what `ulimit -v` leaves, whichever is least. On a cluster this is the memory of each worker, which makes one run at a time.
+    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other. A damaged file is set aside as NAME.json.bad and named, and its run is made again.
+    memory: Memory that the runs may take together, as in 4gb [default: three quarters of the available memory] It is estimated beforehand: fewer runs are made in parallel if not all fit, and a run that does not fit alone is refused. A run that grows beyond its limit is stopped. Available is the least of the machine's free memory, the control group's, and half of the room below `ulimit -v`. On a cluster this is the memory of each worker, which makes one run at a time.
     charts: Formats of the charts in OUT/figures; SVG is always written
     size: Size of these charts on paper, as in 3.3in, 8cm or, with the height, 3.3x2.2in; they are laid out for it with letters of 8 pt
     font: Family of their letters, as in "Times New Roman" [default: the reader's own in SVG, Roboto in PNG and PDF]
@@ -528,7 +528,7 @@ class Fluid:
         pmax: The probability at `tmax` [pert: 0.1]
         alpha: The weight of the past in the average [pert: 0.99]
         delta: The sampling interval of the average [pert: 100us, tcp-red: 0s]
-        decrease: The fraction of the window that a response takes off [pert: 0.5, pert-pi: 0.5, tcp-red: 0.5, tcp-pi: 0.5]
+        decrease: The fraction by which a response reduces the window [pert: 0.5, pert-pi: 0.5, tcp-red: 0.5, tcp-pi: 0.5]
         window_delayed: Let responses follow the window of a round trip ago, whose packets they answer [pert: true, pert-pi: true]
         variable_rtt: Let the round-trip time contain the queue [pert: false, pert-pi: true]
         shape: The shape of the law [pert: linear, tcp-red: linear]
@@ -595,7 +595,7 @@ class Fluid:
         pmax: The probability at `tmax` [pert: 0.1]
         alpha: The weight of the past in the average [pert: 0.99]
         delta: The sampling interval of the average [pert: 100us, tcp-red: 0s]
-        decrease: The fraction of the window that a response takes off [pert: 0.5, pert-pi: 0.5, tcp-red: 0.5, tcp-pi: 0.5]
+        decrease: The fraction by which a response reduces the window [pert: 0.5, pert-pi: 0.5, tcp-red: 0.5, tcp-pi: 0.5]
         window_delayed: Let responses follow the window of a round trip ago, whose packets they answer [pert: true, pert-pi: true]
         variable_rtt: Let the round-trip time contain the queue [pert: false, pert-pi: true]
         shape: The shape of the law [pert: linear, tcp-red: linear]
@@ -656,7 +656,7 @@ class Fluid:
         pmax: The probability at `tmax` [pert: 0.1]
         alpha: The weight of the past in the average [pert: 0.99]
         delta: The sampling interval of the average [pert: 100us, tcp-red: 0s]
-        decrease: The fraction of the window that a response takes off [pert: 0.5, pert-pi: 0.5, tcp-red: 0.5, tcp-pi: 0.5]
+        decrease: The fraction by which a response reduces the window [pert: 0.5, pert-pi: 0.5, tcp-red: 0.5, tcp-pi: 0.5]
         window_delayed: Let responses follow the window of a round trip ago, whose packets they answer [pert: true, pert-pi: true]
         variable_rtt: Let the round-trip time contain the queue [pert: false, pert-pi: true]
         shape: The shape of the law [pert: linear, tcp-red: linear]
@@ -715,7 +715,7 @@ class Fluid:
         pmax: The probability at `tmax` [pert: 0.1]
         alpha: The weight of the past in the average [pert: 0.99]
         delta: The sampling interval of the average [pert: 100us, tcp-red: 0s]
-        decrease: The fraction of the window that a response takes off [pert: 0.5, pert-pi: 0.5, tcp-red: 0.5, tcp-pi: 0.5]
+        decrease: The fraction by which a response reduces the window [pert: 0.5, pert-pi: 0.5, tcp-red: 0.5, tcp-pi: 0.5]
         window_delayed: Let responses follow the window of a round trip ago, whose packets they answer [pert: true, pert-pi: true]
         variable_rtt: Let the round-trip time contain the queue [pert: false, pert-pi: true]
         shape: The shape of the law [pert: linear, tcp-red: linear]
@@ -776,7 +776,7 @@ def markov(
     out: Optional[Path] = None,
     progress: Shown = None,
 ) -> Result:
-    """Analyse RATCP and TCP beside short sessions as a Markov renewal process.
+    """Analyse RATCP and TCP competing with short sessions as a Markov renewal process.
 
     protocols: Protocols of the persistent session
     backlogs: Packets that RATCP wants in the buffer, δ; a session for each
@@ -805,10 +805,10 @@ def markov(
     arrivals: λ, ephemeral sessions that arrive per second; at most one per delay [default: 0.1]
     session: The mean size of an ephemeral session [default: 100kb]
     max_sessions: N_max, the most ephemeral sessions at a time [default: 10]
-    jobs: Runs side by side [default: one per core]
+    jobs: Parallel runs [default: one per core]
     fresh: Repeat runs that are kept
-    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other. A file that is not what was kept is set aside as NAME.json.bad and named, and its run is made again.
-    memory: Memory that the runs may take together, as in 4gb [default: three quarters of what is available] It is estimated beforehand: fewer runs are made side by side if not all fit, and a run that does not fit alone is refused. One that grows beyond what it may take is stopped. Available is what the machine has, what the control group leaves, or half of what `ulimit -v` leaves, whichever is least. On a cluster this is the memory of each worker, which makes one run at a time.
+    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other. A damaged file is set aside as NAME.json.bad and named, and its run is made again.
+    memory: Memory that the runs may take together, as in 4gb [default: three quarters of the available memory] It is estimated beforehand: fewer runs are made in parallel if not all fit, and a run that does not fit alone is refused. A run that grows beyond its limit is stopped. Available is the least of the machine's free memory, the control group's, and half of the room below `ulimit -v`. On a cluster this is the memory of each worker, which makes one run at a time.
     charts: Formats of the charts in OUT/figures; SVG is always written
     size: Size of these charts on paper, as in 3.3in, 8cm or, with the height, 3.3x2.2in; they are laid out for it with letters of 8 pt
     font: Family of their letters, as in "Times New Roman" [default: the reader's own in SVG, Roboto in PNG and PDF]
@@ -827,7 +827,7 @@ def trace(
 
     files: Trace files; `-` for standard input
     interval: Average rates over so long intervals [default: 1s, or a tenth of a shorter trace]
-    gap: From which length on a time without any capacity counts as a gap
+    gap: Least length of a gap: a time without any capacity
     to: Convert the file to this form; Mahimahi's opportunities become mean rates of intervals
     out: The file to which the converted trace is written
     """
@@ -874,22 +874,22 @@ class Gate:
     ) -> Result:
         """Run the cases, and fail if one does.
 
-        subject: Scheme under test, in the place of the one in gate.toml; with it no gate.toml is needed
-        suite: Suites, or files of cases, in the place of those in gate.toml [default without one: rfc9743,coexist]
+        subject: Scheme under test, instead of the one in gate.toml; with it no gate.toml is needed
+        suite: Suites, or files of cases, instead of the ones in gate.toml [default without one: rfc9743,coexist]
         gate: The file that says what to test [default: gate.toml, if there is one or no SCHEME]
         quick: Shortened runs with fewer seeds
-        against: Another scheme: no claim may be met by less than by this one
-        margin: By how much less, as a part of the number compared [default: 0.05]
+        against: Another scheme: no claim may have a smaller margin than with this one
+        margin: Permitted shortfall, as a part of the compared number [default: 0.05]
         tolerance: How far a number may move from the baseline, as a part of it [default: 0.02]
-        baseline: The baseline [default: gate.json beside gate.toml]
+        baseline: The baseline [default: gate.json next to gate.toml]
         seeds: Seeds of each case, instead of its own
-        jobs: Runs side by side [default: one per core]
+        jobs: Parallel runs [default: one per core]
         fresh: Repeat runs that are kept
-        store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other. A file that is not what was kept is set aside as NAME.json.bad and named, and its run is made again.
-        memory: Memory that the runs may take together, as in 4gb [default: three quarters of what is available] It is estimated beforehand: fewer runs are made side by side if not all fit, and a run that does not fit alone is refused. One that grows beyond what it may take is stopped. Available is what the machine has, what the control group leaves, or half of what `ulimit -v` leaves, whichever is least. On a cluster this is the memory of each worker, which makes one run at a time.
+        store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other. A damaged file is set aside as NAME.json.bad and named, and its run is made again.
+        memory: Memory that the runs may take together, as in 4gb [default: three quarters of the available memory] It is estimated beforehand: fewer runs are made in parallel if not all fit, and a run that does not fit alone is refused. A run that grows beyond its limit is stopped. Available is the least of the machine's free memory, the control group's, and half of the room below `ulimit -v`. On a cluster this is the memory of each worker, which makes one run at a time.
         junit: Write every claim as a test in JUnit's XML
         sarif: Write what failed in SARIF, for code scanning
-        markdown: Write the report in Markdown, with the pictures of what moved in figures/ beside it
+        markdown: Write the report in Markdown, with pictures of the changes in figures/ next to it
         """
 
     def accept(
@@ -913,19 +913,19 @@ class Gate:
     ) -> Result:
         """Run the cases, show what moved, and write the baseline.
 
-        subject: Scheme under test, in the place of the one in gate.toml; with it no gate.toml is needed
-        suite: Suites, or files of cases, in the place of those in gate.toml [default without one: rfc9743,coexist]
+        subject: Scheme under test, instead of the one in gate.toml; with it no gate.toml is needed
+        suite: Suites, or files of cases, instead of the ones in gate.toml [default without one: rfc9743,coexist]
         gate: The file that says what to test [default: gate.toml, if there is one or no SCHEME]
         quick: Shortened runs with fewer seeds
-        against: Another scheme: no claim may be met by less than by this one
-        margin: By how much less, as a part of the number compared [default: 0.05]
+        against: Another scheme: no claim may have a smaller margin than with this one
+        margin: Permitted shortfall, as a part of the compared number [default: 0.05]
         tolerance: How far a number may move from the baseline, as a part of it [default: 0.02]
-        baseline: The baseline [default: gate.json beside gate.toml]
+        baseline: The baseline [default: gate.json next to gate.toml]
         seeds: Seeds of each case, instead of its own
-        jobs: Runs side by side [default: one per core]
+        jobs: Parallel runs [default: one per core]
         fresh: Repeat runs that are kept
-        store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other. A file that is not what was kept is set aside as NAME.json.bad and named, and its run is made again.
-        memory: Memory that the runs may take together, as in 4gb [default: three quarters of what is available] It is estimated beforehand: fewer runs are made side by side if not all fit, and a run that does not fit alone is refused. One that grows beyond what it may take is stopped. Available is what the machine has, what the control group leaves, or half of what `ulimit -v` leaves, whichever is least. On a cluster this is the memory of each worker, which makes one run at a time.
+        store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other. A damaged file is set aside as NAME.json.bad and named, and its run is made again.
+        memory: Memory that the runs may take together, as in 4gb [default: three quarters of the available memory] It is estimated beforehand: fewer runs are made in parallel if not all fit, and a run that does not fit alone is refused. A run that grows beyond its limit is stopped. Available is the least of the machine's free memory, the control group's, and half of the room below `ulimit -v`. On a cluster this is the memory of each worker, which makes one run at a time.
         """
 
     def __call__(self, question: str, *words: Any, progress: Shown = None, **options: Any) -> Result: ...
@@ -958,7 +958,7 @@ def hunt(
     profile: How far networks may go
     weaknesses: Weaknesses to look for [default: all]
     evaluations: Networks to evaluate
-    steps: The most steps of a network [default: that of the profile]
+    steps: The most steps of a network [default: from the profile]
     findings: The most findings of each weakness
     seed: The seed of the search
     tcp: The hosts; Linux's are the ones that `knee live` can confirm

@@ -3,7 +3,7 @@
 
     import kneepoint as knee
 
-    @knee.controller("gentle", decrease=knee.Parameter(0.3, 0.01, 0.99, "The fraction that a loss takes off."))
+    @knee.controller("gentle", decrease=knee.Parameter(0.3, 0.01, 0.99, "The fraction by which a loss reduces the window."))
     class Gentle:
         def __init__(self, start, decrease):
             self.window, self.decrease = start.initial_window, decrease
@@ -77,11 +77,11 @@ __all__ = [
 ]
 
 Decision = Optional[Literal["pass", "mark", "drop"]]
-"""What becomes of a packet; None lets it pass. A mark is a drop where the sender would not understand it."""
+"""The fate of a packet; None lets it pass. A mark is a drop where the sender would not understand it."""
 
 
 class Parameter(NamedTuple):
-    """A parameter with a range and a sentence. The type is that of the default.
+    """A parameter with a range and a sentence. The type is the default's.
 
     True is true or false, 3 a whole number, 0.5 a number, "5ms", "10mbit" and "1500B" a time, a rate and data, which are written in
     scenarios with any unit and arrive as seconds, bits per second and bytes.
@@ -129,11 +129,12 @@ class Discipline(Protocol):
 class Source(Protocol):
     """A source of traffic, one member of a group: `__init__(self, site, **parameters)`, and these.
 
-    `[[NAME]]` is its section in a scenario. Attributes, read when it is made: `kind`, "datagrams" without it, "streams" for one
-    connection a member, "sessions" for as many as it opens, "process" for the same of one member; `packet_bytes`, the greatest
+    `[[NAME]]` is its section in a scenario. Attributes, read when it is made: `kind`: "datagrams" by default, "streams"
+    for one connection per member, "sessions" for as many as it opens, "process" for the same with one member;
+    `packet_bytes`, the greatest
     datagram; `pressing_bps`, the rate of one that ignores congestion. The section of "datagrams" and "streams" has `count`, how many
-    members there are, each with a pair of hosts; that of "sessions" has `sessions` and `nodes`, that of "process" `nodes`, how many
-    servers and clients make the pairs.
+    members there are, each with a pair of hosts; the section of "sessions" has `sessions` and `nodes`, the section of
+    "process" has `nodes`: the number of servers and clients that make the pairs.
     """
 
     @property
@@ -170,7 +171,7 @@ D = TypeVar("D", bound=Discipline)
 S = TypeVar("S", bound=Source)
 
 _REGISTERED: dict[tuple[str, str], Algorithm] = {}
-# In a worker of a cluster: those of the driver.
+# In a worker of a cluster: the driver's.
 _CARRIED: Optional[list[Algorithm]] = None
 
 
@@ -185,7 +186,7 @@ def queue(name: str, **parameters: Any) -> Callable[[type[D]], type[D]]:
 
 
 def source(name: str, **parameters: Any) -> Callable[[type[S]], type[S]]:
-    """Gives a source of traffic its name, which is that of its section, and its parameters."""
+    """Gives a source of traffic its name, which is also its section's, and its parameters."""
     return _register("source", name, parameters, "site", ("on",))
 
 
@@ -202,7 +203,7 @@ def _register(
         _check_init(f"the {kind} `{name}`", make, context, [one.name for one in declared])
         about = inspect.cleandoc(make.__doc__ or f"{name}: a {kind} in Python.")
         algorithm = Algorithm(kind, name, about, None, declared, make)
-        # A later class of the same name, as of a cell that is run again, takes the place of the former.
+        # A later class of the same name, as of a cell that is run again, replaces the former.
         others = [one for key, one in _REGISTERED.items() if key != (kind, name)]
         _native.check_algorithms([*others, algorithm])
         _REGISTERED[kind, name] = algorithm
@@ -225,7 +226,7 @@ def _check_init(what: str, make: type, context: str, names: list[str]) -> None:
 
 
 def known(sent: bool = False) -> list[Algorithm]:
-    """The algorithms with a hash of their code as it is now: what a kept run depends on. With `sent`, each has to have one."""
+    """The algorithms with a hash of their present code, which is part of the name of a kept run. With `sent`, each has to have one."""
     if _CARRIED is not None:
         return _CARRIED
     return [algorithm._replace(version=_version(algorithm, sent)) for algorithm in _REGISTERED.values()]
@@ -234,13 +235,13 @@ def known(sent: bool = False) -> list[Algorithm]:
 def call(
     words: list[str], text: Optional[str], files: bool = False, only: Optional[list[str]] = None
 ) -> _native.Call:
-    """A verb at work that knows the algorithms."""
+    """A verb at work with the declared algorithms."""
     # A part of the runs is made for a cluster, which keeps them.
     return _native.Call(words, text, files, only, known(sent=only is not None))
 
 
 def carried(work: Callable[..., Any]) -> Callable[..., Any]:
-    """The same function for a process elsewhere, where it knows the algorithms of this one."""
+    """The same function for another process, with the algorithms of this one."""
     own = known(sent=True)
 
     def there(*arguments: Any) -> Any:
@@ -264,7 +265,7 @@ def _version(algorithm: Algorithm, sent: bool) -> Optional[str]:
 
 
 def _callers_level() -> int:
-    """How far up the stack from the function that asks the first line outside the package is, as `warnings.warn` counts it."""
+    """The distance on the stack from the caller to the first line outside the package, as `warnings.warn` counts it."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == "kneepoint":
         level, frame = level + 1, frame.f_back

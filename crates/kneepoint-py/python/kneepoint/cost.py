@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What a controller in Python costs for each acknowledgement: `python -m kneepoint.cost`.
+"""The cost of a controller in Python for each acknowledgement: `python -m kneepoint.cost`.
 
-The same scenario runs with Reno of the library and with the same rule in Python, one run at a time. Both give the same rows, so that the
-difference of their times is that of the language.
+The same scenario runs with Reno of the library and with the same rule in Python, one run at a time. Both give the same
+rows, so that their times differ only by the language.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ count = 100
 start = "0s..5s"
 cc = "CONTROLLER"
 """
-# The least time of so many runs counts: others have had company.
+# The least time of this many runs counts: others have had company.
 REPEATS = 5
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What goes wrong, as exceptions. Messages and remedies are those of the command line."""
+"""Errors as exceptions. Messages and remedies are the command line's."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class ScenarioError(KneepointError, ValueError):
 
 
 class Interrupted(KeyboardInterrupt):
-    """Stopped by Ctrl-C. Finished runs are kept; the same call goes on from there. `result` has them, if there are any."""
+    """Stopped by Ctrl-C. Finished runs are kept; the same call resumes there. `result` has them, if there are any."""
 
     def __init__(self, message: str, result: Any = None) -> None:
         super().__init__(message)

@@ -17,7 +17,7 @@ class Scenario:
     >>> knee.Scenario(run={"duration": "20s"}, topology={"kind": "dumbbell", "rate": "10mbit"},
     ...               queue="droptail", flows=[{"cc": "pert", "count": 4}])
 
-    It is checked when it is made; what is wrong is told with its line in `text`.
+    It is checked when it is made; an error names the line in `text`.
     """
 
     def __init__(self, **sections: Any) -> None:

@@ -191,13 +191,13 @@ class Scenario:
 
     name: The run's name.
     queues: The router whose settings are the defaults of all queue disciplines.
-    run: When things happen, and how often the whole is repeated.
+    run: Times of the run, and its repetitions.
     topology: The network.
     node: The nodes of a graph; without any, its links bring them.
     link: The links of a graph.
     queue: The queue discipline of bottlenecks.
     reverse_queue: The queue discipline of the bottlenecks against the direction of most data.
-    feedback: What bottlenecks tell senders of their state besides drops and marks, in the direction of most data.
+    feedback: Feedback from bottlenecks to senders in addition to drops and marks, in the direction of most data.
     loss: Losses on bottlenecks besides the drops of their queues.
     capacity: How the capacity of bottlenecks varies, in the direction of most data, or is shared by both directions.
     policer: A token bucket before the queue of bottlenecks, which drops what exceeds it.
@@ -205,13 +205,13 @@ class Scenario:
     duplication: Packets that bottlenecks deliver twice.
     corruption: Packets that bottlenecks deliver with a wrong bit, and that their receivers ignore.
     handover: Handovers of bottlenecks at regular times, both directions together: another delay, another rate, an outage before.
-    reverse: The bottlenecks against the direction of most data, where they differ from those with it; their queue is then measured.
-    proxy: Proxies that split connections, as on satellite links; their hosts have to be those of Linux (`preset` in [tcp]).
+    reverse: The bottlenecks against the direction of most data, where they differ; their queue is then measured.
+    proxy: Proxies that split connections, as on satellite links; their hosts have to be Linux's (`preset` in [tcp]).
     tcp: The options of every sender and receiver; a group may have its own under `tcp`.
-    figure: How the report draws what the sweep varies; what is left out is chosen.
+    figure: How the report draws the swept factors; omitted settings are chosen automatically.
     flows: Bulk: long transfers, each with a start, perhaps a stop and a size, that send as fast as they may.
     onoff: On and off: bursts of data written into one connection.
-    web: Web sessions: short transfers, one after another, each a connection of its own.
+    web: Web sessions: short transfers, one after another, each its own connection.
     browser: Browsers: pages of several objects, over HTTP/1.0, HTTP/1.1 or HTTP/2.
     arrivals: Arrivals: flows of finite size that arrive by a Poisson process or from a list.
     cbr: Constant bit rate: datagrams on a schedule that nothing slows down.

@@ -82,7 +82,7 @@ impl FromPyObject<'_, '_> for Class {
     }
 }
 
-/// What the objects of an algorithm share.
+/// State shared by the objects of an algorithm.
 pub struct Definition {
     pub class: Class,
     pub name: &'static str,
@@ -144,7 +144,7 @@ pub struct Body {
 }
 
 impl Body {
-    /// Makes an object, `make(context, **parameters)`; `read` asks it for what it says of itself once.
+    /// Makes an object, `make(context, **parameters)`; `read` asks once for its description.
     pub fn new<T>(
         definition: &Arc<Definition>,
         parameters: &Parameters,
@@ -199,7 +199,7 @@ impl Body {
     }
 }
 
-/// A copy has a copy of the object, which draws from a stream of its own.
+/// A copy has a copy of the object, which draws from its own stream.
 impl Clone for Body {
     fn clone(&self) -> Body {
         let object = self.object.as_ref().and_then(|pair| {
@@ -228,7 +228,7 @@ impl Definition {
         let Definition { class, name, .. } = self;
         let what = format!("the {} `{name}`", class.word());
         let error = match trouble {
-            // A request to stop is no failure of the algorithm.
+            // A request to stop is not a failure of the algorithm.
             Trouble::Raised(error) if !error.is_instance_of::<PyException>(py) => error,
             Trouble::Raised(cause) => {
                 let message = format!("{what} failed in {at}: {cause}");

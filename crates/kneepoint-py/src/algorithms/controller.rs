@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Controllers in Python: an object for each flow, told of every signal, whose window and pace are read after each.
+//! Controllers in Python: an object for each flow, which receives every signal, and whose window and pace are read
+//! after each.
 
 use std::sync::Arc;
 
@@ -48,7 +49,7 @@ struct Ack {
     delivered: u64,
     /// Packets retransmitted so far.
     resent: u64,
-    /// Packets that this acknowledgement says arrived marked, for `marks` that are echoed one by one.
+    /// Marked packets according to this acknowledgement, for `marks` that are echoed one by one.
     marked: u32,
     /// Packets by which this acknowledgement may grow the window: zero while something else limits the sender, or losses are repaired.
     credit: f64,
@@ -77,7 +78,7 @@ struct Loss {
     next: u64,
 }
 
-/// The retransmission timer expired: nothing is known to be in flight any more.
+/// The retransmission timer expired: nothing counts as in flight from here.
 #[pyclass(frozen, get_all, module = "kneepoint._native")]
 struct Timeout {
     /// The time.
@@ -130,7 +131,7 @@ pub(super) fn make(
     Box::new(Scripted::new(definition, parameters, start))
 }
 
-/// What an object says of itself once.
+/// The description of an object, read once.
 #[derive(Clone, Copy, Debug)]
 struct Traits {
     marks: Marks,
@@ -316,7 +317,7 @@ impl Object for Scripted {
         let signal = PyAdvised { now_s: advised.now.as_secs_f64(), rate_packets_per_s, change };
         tell!(self, "on_advice", advised.now, signal, None);
     }
-    // The object keeps its window itself, and may have no threshold: what the host would set is for it to decide.
+    // The object keeps its own window, and may have no threshold; it decides about values that the host would set.
     fn on_resize(&mut self, _: &Resize) {}
     fn on_resume(&mut self, _: Time, _: Span) {}
     fn yields(&mut self) -> bool {

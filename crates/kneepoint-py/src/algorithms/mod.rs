@@ -50,14 +50,14 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     source::add_to(module)
 }
 
-/// Raises what is wrong with algorithms: a name that is taken, a parameter out of its range, a source that cannot be made.
+/// Raises faults of algorithms: a name that is taken, a parameter out of its range, a source that cannot be made.
 #[pyfunction]
 pub fn check_algorithms(py: Python<'_>, algorithms: Vec<Algorithm>) -> PyResult<()> {
     let raised = Arc::new(Raised::default());
     extensions(py, algorithms, &raised).map(drop)
 }
 
-/// The algorithms as extensions. What their code raises goes to `raised`.
+/// The algorithms as extensions. Exceptions of their code go to `raised`.
 pub fn extensions(py: Python<'_>, algorithms: Vec<Algorithm>, raised: &Arc<Raised>) -> PyResult<Extensions> {
     let mut known = Extensions::NONE;
     for algorithm in algorithms {

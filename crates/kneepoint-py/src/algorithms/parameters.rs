@@ -201,10 +201,10 @@ fn value(given: &Bound<'_, PyAny>) -> Result<Value, String> {
             let data = || text.parse().map(Value::Data).ok();
             let read = time.or_else(rate).or_else(data);
             read.ok_or_else(|| {
-                format!("`{text}` is no time, rate or data: write \"5ms\", \"10mbit\" or \"1500B\"")
+                format!("`{text}` is not a time, rate or data: write \"5ms\", \"10mbit\" or \"1500B\"")
             })
         }
-        other => Err(format!("{other} is no value of a parameter")),
+        other => Err(format!("{other} is not a value of a parameter")),
     }
 }
 

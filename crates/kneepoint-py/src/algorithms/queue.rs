@@ -45,7 +45,7 @@ struct AtQueue {
     ect: bool,
     /// Whether its sender answers marks in proportion: ECT(1).
     scalable: bool,
-    /// The congestion window that its sender tells queues, in packets, if it tells one.
+    /// The congestion window that its sender announces to queues, in packets, if any.
     window: Option<f64>,
     /// The backlog without it.
     backlog_packets: u32,
@@ -114,7 +114,7 @@ pub(super) fn make(
     Box::new(Scripted::new(definition, parameters, facts))
 }
 
-/// What an object says of itself once.
+/// The description of an object, read once.
 #[derive(Clone, Copy, Debug, Default)]
 struct Traits {
     decides_on_arrival: bool,
@@ -177,7 +177,7 @@ impl Scripted {
     }
 }
 
-/// The decision that Python answers with.
+/// The decision that Python returns.
 fn decision(answer: &Bound<'_, PyAny>) -> Outcome<Decision> {
     if answer.is_none() {
         return Ok(Decision::Pass);

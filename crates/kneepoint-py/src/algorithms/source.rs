@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Sources of traffic in Python: a machine without I/O that is told of the time and of its connections, and answers with requests.
+//! Sources of traffic in Python: a machine without I/O that receives the time and the events of its connections, and
+//! answers with requests.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -116,7 +117,7 @@ struct Scripted {
     expired: (Time, u32),
 }
 
-/// After so many cues at one time a timer that expires then does not move on.
+/// A timer that expires after this many cues at one time does not advance.
 const MOST_AT_ONCE: u32 = 10_000;
 /// The greatest packet.
 const GREATEST_PACKET: u64 = 60_000;
@@ -143,7 +144,7 @@ impl Scripted {
         }
     }
 
-    /// A request for the laboratory, or what is wrong with it and the remedy.
+    /// A request to the laboratory, or its fault and the remedy.
     fn request(&mut self, request: Request) -> Result<traffic::Request, (String, &'static str)> {
         let kind = self.nature.kind;
         Ok(match request {
@@ -225,7 +226,7 @@ fn sized(size_bytes: u64, what: &str) -> Result<(), (String, &'static str)> {
     }
 }
 
-/// What a source says of itself once.
+/// The description of a source, read once.
 fn nature(object: &Bound<'_, PyAny>, name: &'static str) -> Outcome<Nature> {
     let kinds = [
         ("datagrams", Kind::Datagrams),
@@ -274,7 +275,7 @@ fn wakeup(object: &Bound<'_, PyAny>, now: Time) -> Outcome<Time> {
     }
     match given.extract::<f64>() {
         Ok(seconds) if seconds >= 0.0 => {
-            // What is beyond the greatest time is never.
+            // Times beyond the greatest one mean never.
             let span = if seconds < 1e9 { Span::from_secs_f64(seconds) } else { return Ok(Time::NEVER) };
             let time = span.after_start();
             if time >= now { Ok(time) } else { past(&given, now) }
@@ -349,7 +350,7 @@ impl Object for Scripted {
         };
         let told = self.body.call(At("on", now), Some(rng), |object| {
             let answer = object.call_method1(intern!(object.py(), "on"), (cue, now.as_secs_f64()))?;
-            // A generator of requests runs while they are read, before its timer is.
+            // A generator of requests runs while they are read, which is before its timer is read.
             Ok((requests(&answer)?, wakeup(object, now)?))
         });
         let (asked, wakeup) = told.unwrap_or((Vec::new(), Time::NEVER));

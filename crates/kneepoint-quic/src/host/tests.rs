@@ -16,12 +16,12 @@ fn at(millis: u64) -> Time {
     Span::from_millis(millis).after_start()
 }
 
-/// Sends so many full packets at once.
+/// Sends this many full packets at once.
 fn send(host: &mut Host, millis: u64, packets: u64) {
     (0..packets).for_each(|_| host.on_sent(at(millis), MTU));
 }
 
-/// Acknowledges so many full packets at once.
+/// Acknowledges this many full packets at once.
 fn acknowledge(host: &mut Host, millis: u64, sent: u64, packets: u64) {
     (0..packets).for_each(|_| host.on_acked(at(sent), MTU));
     host.on_end_acks(at(millis), false);

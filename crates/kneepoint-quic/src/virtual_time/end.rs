@@ -24,7 +24,7 @@ use super::plain;
 /// Bytes that are handed to the stack at once.
 const CHUNK: usize = 1 << 16;
 static ZEROS: [u8; CHUNK] = [0; CHUNK];
-/// What a stream's receiver takes in ahead of its reader, and a sender keeps: more than any path holds.
+/// The buffer of a stream's receiver and of its sender: more than any path holds.
 const WINDOW: u64 = 1 << 30;
 /// Bytes of IP's and UDP's headers.
 pub(super) const HEADERS: u64 = 28;
@@ -50,7 +50,7 @@ impl ConnectionIdGenerator for Numbered {
     }
 }
 
-/// What both ends of a connection are told.
+/// The settings of both ends of a connection.
 pub(super) struct Settings {
     /// Makes the sender's controller, and the receiver's.
     pub(super) controllers: [Arc<dyn ControllerFactory + Send + Sync>; 2],
@@ -122,7 +122,7 @@ impl Settings {
     }
 }
 
-/// What an end does with its stream.
+/// The work of an end on its stream.
 #[derive(Clone, Copy, Debug)]
 enum Role {
     Sends {
@@ -135,7 +135,7 @@ enum Role {
     Receives,
 }
 
-/// What came of an end's work.
+/// The result of an end's work.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct News {
     /// Payload that was not there before.
@@ -207,7 +207,7 @@ impl End {
         }
     }
 
-    /// Does all that it can at `now`: takes in, hands over, and sends by `emit`.
+    /// Does all pending work at `now`: receives, delivers, and sends by `emit`.
     pub(super) fn work(&mut self, now: Instant, mut emit: impl FnMut(Datagram)) -> Result<News, String> {
         let mut news = News::default();
         let Some((handle, connection)) = &mut self.connection else { return Ok(news) };
@@ -280,7 +280,7 @@ impl Role {
     }
 }
 
-/// Takes in what a stream has, in any order: the bytes.
+/// Reads a stream's data in any order; returns the number of bytes.
 fn read(connection: &mut Connection, id: StreamId) -> u64 {
     let mut stream = connection.recv_stream(id);
     let Ok(mut chunks) = stream.read(false) else { return 0 };
@@ -288,7 +288,7 @@ fn read(connection: &mut Connection, id: StreamId) -> u64 {
     while let Ok(Some(chunk)) = chunks.next(usize::MAX) {
         bytes += chunk.bytes.len() as u64;
     }
-    // What there is to send is asked for anyway.
+    // Data to send is polled anyway.
     let _ = chunks.finalize();
     bytes
 }

@@ -7,9 +7,9 @@
 //! ```
 //!
 //! Nothing takes time but the network: no run is late, and a seed gives the same packets on every machine. Connections are
-//! not encrypted ([`plain`]), their ids are numbers in order, and what draws random numbers has the run's seed. Observers hear the events
-//! of a simulation, so rows and series have the same definitions; a sender's losses, round trips and windows are what its
-//! controller hears.
+//! not encrypted ([`plain`]), their ids are numbers in order, and random numbers come from the run's seed. Observers
+//! receive the events of a simulation, so rows and series have the same definitions; a sender's losses, round trips and
+//! windows are the ones that its controller receives.
 
 mod end;
 mod plain;
@@ -71,7 +71,7 @@ struct Flow {
     sent: u32,
 }
 
-/// What happens at a time that the scenario sets.
+/// Events at times that the scenario sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Cue {
     Start(u32),
@@ -86,14 +86,14 @@ struct Run<'a, O> {
     agenda: Vec<(Time, Cue)>,
     /// The first entity after the links'.
     base: u32,
-    /// What is on its way, by the number of its packet, and numbers that are free.
+    /// Datagrams in flight by the number of their packet, and free numbers.
     datagrams: Vec<Option<Datagram>>,
     free: Vec<u32>,
     watch: Lost<O>,
     began: Instant,
 }
 
-/// What a scenario's transfers need before the run.
+/// The preparation of a scenario's transfers before the run.
 struct Setup<'a> {
     routes: Routes<'a>,
     links: Links,
@@ -293,7 +293,7 @@ impl<'a, O: Observer> Run<'a, O> {
         Ok(())
     }
 
-    /// Lets one end of a flow do what it can, and tells what came of it.
+    /// Lets one end of a flow do all pending work, and returns the result.
     fn work(&mut self, number: u32, own: usize, now: Time) -> Result<(), String> {
         let at = self.instant(now);
         let mut out = Vec::new();
@@ -322,7 +322,7 @@ impl<'a, O: Observer> Run<'a, O> {
         Ok(())
     }
 
-    /// Tells what a sender's controller heard.
+    /// Reports the signals to a sender's controller.
     fn tell(&mut self, number: u32, now: Time) {
         let flow = &self.flows[number as usize];
         let heard = flow.ear.take();

@@ -23,7 +23,7 @@ use noq_proto::transport_parameters::TransportParameters;
 use noq_proto::{ConnectError, ConnectionId, PathId, Side, TransportError};
 
 const TAG: usize = 16;
-/// What stands for a message of the handshake whose content says nothing here.
+/// A placeholder for a handshake message whose content is irrelevant here.
 const MESSAGE: &[u8] = &[0];
 
 /// Every key and configuration.
@@ -116,14 +116,14 @@ impl ServerConfig for Plain {
     }
 }
 
-/// What a side has still to do, in this order.
+/// The remaining steps of a side, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Stage {
-    /// Says hello: a client with its parameters, a server when it has heard a client's.
+    /// Says hello: a client with its parameters, a server when it has received a client's.
     Hello,
     /// A client awaits the server's hello, and takes the keys of the handshake.
     HandshakeKeys,
-    /// A server sends its parameters; a client awaits them and finishes. Both take the keys of data.
+    /// A server sends its parameters; a client awaits them and finishes. Both use the keys of data.
     DataKeys,
     /// A server awaits the client's last message.
     Finish,
@@ -134,7 +134,7 @@ struct Handshake {
     side: Side,
     own: Vec<u8>,
     heard: Vec<u8>,
-    /// How many messages were heard.
+    /// The number of messages received.
     messages: u32,
     stage: Stage,
 }

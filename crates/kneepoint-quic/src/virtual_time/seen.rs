@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a connection's controller hears, seen from outside: around any controller, the stack's own ones too.
+//! A wrapper that observes the signals to a connection's controller: around any controller, the stack's own ones too.
 
 use std::any::Any;
 use std::boxed::Box;
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use noq_proto::RttEstimator;
 use noq_proto::congestion::{Controller, ControllerFactory, ControllerMetrics};
 
-/// What was heard since it was taken last.
+/// Signals since the last call of `take`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Heard {
     /// Bytes acknowledged.
@@ -18,7 +18,7 @@ pub(super) struct Heard {
     pub(super) rtt: Option<Duration>,
     /// Packets lost.
     pub(super) lost: u32,
-    /// Times that the controller was told of congestion.
+    /// The number of congestion signals to the controller.
     pub(super) episodes: u32,
     /// Times that all packets of a long time were lost.
     pub(super) persistent: u32,
@@ -31,7 +31,7 @@ pub(super) struct Heard {
 pub(super) struct Ear(Arc<Mutex<Heard>>);
 
 impl Ear {
-    /// What was heard; the window stays.
+    /// The signal; the window stays.
     pub(super) fn take(&self) -> Heard {
         self.note(|heard| std::mem::replace(heard, Heard { window: heard.window, ..Heard::default() }))
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What quinn and noq have in common: their interfaces have the same names, and types of their own.
 
-/// Endpoints and connections of the stack that is called `stack` where this is used. What differs between them is in `Paths`.
+/// Endpoints and connections of the stack that is called `stack` where this is used. Their differences are in `Paths`.
 macro_rules! endpoint {
     () => {
-        /// What differs between quinn and noq.
+        /// The differences between quinn and noq.
         trait Paths {
             fn path(&self) -> Option<Path>;
             fn http3(
@@ -33,7 +33,7 @@ macro_rules! endpoint {
             endpoint(socket, Some(config))
         }
 
-        /// A client's connection, and the endpoint that it is of.
+        /// A client's connection and its endpoint.
         pub(super) async fn connect(
             socket: UdpSocket,
             tls: rustls::ClientConfig,
@@ -59,7 +59,7 @@ macro_rules! endpoint {
                 .map_err(|error| error.to_string())
         }
 
-        /// The stack's own settings, but for what a peer may open.
+        /// The stack's own settings, except for the limits on a peer's streams.
         fn transport(cc: Config, requests: u32) -> Result<stack::TransportConfig, String> {
             let mut config = stack::TransportConfig::default();
             let idle = stack::IdleTimeout::try_from(IDLE).map_err(|error| error.to_string())?;
@@ -84,7 +84,7 @@ macro_rules! endpoint {
 
         impl Output for stack::SendStream {
             fn refuse(&mut self) {
-                // One that the peer stopped needs none.
+                // A stream that the peer stopped needs none.
                 let _ = self.reset(0u32.into());
             }
         }

@@ -22,7 +22,7 @@ pub struct Fetch {
     pub path: String,
     /// The stack; quinn speaks HTTP/3, noq `hq-interop`.
     pub stack: Stack,
-    /// The controller of what the client sends.
+    /// The controller of the client's data.
     pub cc: Config,
     /// The SHA-256 of the server's certificate; without it any server is believed.
     pub certificate: Option<Hash>,

@@ -13,7 +13,7 @@ use super::serve::{Limits, Output, Tally};
 /// The longest request.
 const REQUEST: usize = 1024;
 
-/// Answers the request of a stream. A peer that asks for what is not there gets a reset stream.
+/// Answers the request of a stream. A peer that requests an unknown object gets a reset stream.
 pub(super) async fn answer(
     (mut output, mut input): (impl Output, impl AsyncRead + Unpin),
     site: &Site,

@@ -21,7 +21,7 @@ const FIELDS: u64 = 16 << 10;
 pub(super) async fn answer(connection: Connection, site: &Arc<Site>, limits: &Limits, tally: &Arc<Tally>) {
     let built = h3::server::builder().max_field_section_size(FIELDS).build(connection).await;
     let Ok(mut served) = built else { return };
-    // Requests that are dropped with this set are over.
+    // Dropping this set cancels its requests.
     let mut requests = JoinSet::new();
     while let Ok(Some(resolver)) = served.accept().await {
         let (site, limits, tally) = (Arc::clone(site), *limits, Arc::clone(tally));
@@ -33,7 +33,7 @@ pub(super) async fn answer(connection: Connection, site: &Arc<Site>, limits: &Li
 async fn request(resolver: RequestResolver<Connection, Bytes>, site: &Site, limits: &Limits, tally: &Tally) {
     let whole = async {
         let (request, mut stream) = resolver.resolve_request().await.ok()?;
-        // A stream that is dropped before its end is stopped, which curl takes for a reset of the answer.
+        // A stream dropped before its end is stopped, which curl treats as a reset of the response.
         while stream.recv_data().await.ok()?.is_some() {}
         Some((request, stream))
     };
@@ -89,7 +89,7 @@ pub(super) async fn get(
     let built = h3::client::new(connection).await.map_err(|error| error.to_string())?;
     let (mut driver, mut requests) = built;
     let asked = Request::get(address).body(()).map_err(|error| error.to_string())?;
-    // The connection makes progress only while somebody drives it.
+    // The connection makes progress only while it is polled.
     let driver =
         tokio::spawn(async move { std::future::poll_fn(|context| driver.poll_close(context)).await });
     let told = |error: h3::error::StreamError| error.to_string();

@@ -39,7 +39,7 @@ pub use object::{Site, made};
 pub use serve::{Limits, Path, Summary};
 pub use tls::Hash;
 
-/// A connection on which nothing arrives for so long is over, in its handshake as later.
+/// A connection on which nothing arrives for this long is over, in its handshake as later.
 const IDLE: Duration = Duration::from_secs(30);
 
 /// The stacks that a server or a client can run on.
@@ -73,7 +73,7 @@ impl Stack {
     }
 }
 
-/// What a server serves, with what.
+/// The objects and the controller of a server.
 #[derive(Clone, Debug)]
 pub struct Serve {
     /// Where it listens.
@@ -97,7 +97,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Listens, with a certificate of its own that was made for this server. Fails where the address is taken, or the stack cannot carry the
+    /// Listens, with its own certificate that was made for this server. Fails where the address is taken, or the stack cannot carry the
     /// controller.
     pub fn listen(what: Serve) -> Result<Server, String> {
         carries(&what.stack.told(), &what.cc).map_err(|why| std::format!("`{}` {why}", what.cc.name()))?;

@@ -15,7 +15,8 @@ const CHUNK: u64 = 1 << 16;
 /// The objects of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Site {
-    /// `/N` has N bytes, and any other path this many. Each word of eight bytes is its number, so that a checksum tells what was swapped.
+    /// `/N` has N bytes, and any other path this many. Each word of eight bytes is its number, so that a checksum
+    /// detects swapped words.
     Made(u64),
     /// The files below a folder.
     Folder(PathBuf),

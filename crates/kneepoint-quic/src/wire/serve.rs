@@ -16,12 +16,12 @@ use super::object::Site;
 use super::{hq, tls};
 use crate::host::Host;
 
-/// How often a server looks whether it is to stop.
+/// The interval between a server's checks for a request to stop.
 const TICK: Duration = Duration::from_millis(100);
 /// How long it waits for its last connections then.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Bounds on what peers can make a server do.
+/// Limits on the work that peers can cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Connections at a time. Others are refused.
@@ -48,7 +48,7 @@ impl Default for Limits {
     }
 }
 
-/// What was served to a connection.
+/// The objects served to a connection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
     /// Whose it was.
@@ -61,11 +61,11 @@ pub struct Summary {
     pub refused: u64,
     /// Bytes of objects that were handed to the stack.
     pub bytes: u64,
-    /// What the path was like.
+    /// The state of the path.
     pub path: Path,
 }
 
-/// What a sender knows of its path.
+/// A sender's knowledge of its path.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Path {
     /// From the connection's beginning to the last acknowledgement of data.
@@ -78,7 +78,7 @@ pub struct Path {
     pub sent: u64,
     /// Packets that were lost.
     pub lost: u64,
-    /// Times that the controller was told of congestion.
+    /// The number of congestion signals to the controller.
     pub episodes: u64,
 }
 
@@ -97,7 +97,7 @@ impl Summary {
     }
 }
 
-/// Counts what a connection's requests come to.
+/// Counts the results of a connection's requests.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     objects: AtomicU64,
@@ -135,7 +135,7 @@ pub(super) trait Connection: Clone + Send + Sync + 'static {
     /// The next stream that the peer opens; `None` once the connection is over.
     fn accept(&self) -> impl Future<Output = Option<(Self::Output, Self::Input)>> + Send;
     fn open(&self) -> impl Future<Output = Result<(Self::Output, Self::Input), String>> + Send;
-    /// What it knows of its path; `None` when that is gone.
+    /// Its knowledge of its path; `None` when that is gone.
     fn path(&self) -> Option<Path>;
     fn close(&self, reason: &str);
     /// Answers in HTTP/3 until the connection ends.
@@ -162,7 +162,7 @@ pub(super) trait Endpoint {
     fn accept(incoming: Self::Incoming) -> impl Future<Output = Option<Self::Connection>> + Send;
     fn refuse(incoming: Self::Incoming);
     fn close(&self);
-    /// Until all have been told that it is closed.
+    /// Until all have been notified that it is closed.
     fn idle(&self) -> impl Future<Output = ()>;
 }
 
@@ -220,7 +220,7 @@ async fn attend<C: Connection>(
     };
     let mut path = Path::default();
     let mut answered = std::pin::pin!(timeout(limits.connection, answered));
-    // The path is gone with the connection, so it is looked at while it is there.
+    // The path is gone with the connection, so it is inspected while it is there.
     let whole = loop {
         match timeout(TICK, &mut answered).await {
             Ok(whole) => break whole,
@@ -242,7 +242,7 @@ async fn attend<C: Connection>(
     }
 }
 
-/// Answers the streams of a connection. Those that are not answered yet when it is over are dropped.
+/// Answers the streams of a connection. Unanswered ones are dropped at its end.
 async fn streams<C: Connection>(connection: &C, site: &Arc<Site>, limits: &Limits, tally: &Arc<Tally>) {
     let mut requests = JoinSet::new();
     while let Some(stream) = connection.accept().await {

@@ -19,7 +19,7 @@
 //! check delta, the threshold and the window against the paper's text; delta = 133 ms is stable for round trips below 200 ms. `mu` of a link whose capacity varies is its mean over the last 40 ms. Acknowledgements and packets that
 //! cannot be marked count in `cr` and take no tokens. A packet that an earlier router braked stays so and spends no token.
 //!
-//! Departures: a brake is a CE mark, and whatever is not marked accelerates. The paper redefines ECT(1) and ECT(0)
+//! Departures: a brake is a CE mark, and every unmarked packet accelerates. The paper redefines ECT(1) and ECT(0)
 //! as accelerate and brake and leaves CE to other routers, and its receivers echo by the NS bit; so here a queue that marks is
 //! another brake, and a sender of classic ECN at this router sees a mark on about every other packet. The paper's
 //! two queues, which isolate such senders, are left out.

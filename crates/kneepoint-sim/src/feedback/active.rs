@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The flows that are active at an edge device: those whose data arrived in the last whole interval.
+//! The active flows at an edge device: flows whose data arrived in the last whole interval.
 
 use super::Offered;
 use crate::packet::Flags;
@@ -12,7 +12,7 @@ pub struct Active {
     /// The present interval's number, from 1, and its end.
     number: u64,
     end: Time,
-    /// By flow, the last interval in which its data arrived.
+    /// For each flow, the last interval in which its data arrived.
     seen: Vec<u64>,
     /// Flows seen in the present interval, and in the one before.
     counted: u64,

@@ -26,7 +26,7 @@ crate::settings! {
     pub struct Params {
         /// The target utilization u.
         utilization: f64 = 0.9, 0.01..=1.0;
-        /// How long arrivals are watched before the active flows are counted anew.
+        /// How long arrivals are watched before the active flows are counted from zero.
         interval: Span = Span::from_millis(100), Span::from_micros(100)..=Span::from_secs(100);
     }
 }
@@ -101,7 +101,7 @@ mod tests {
         assert_eq!(bench.stamped(1, ANY), kilobits(3_000));
         bench.now += Span::from_millis(100);
         assert_eq!(bench.stamped(1, ANY), kilobits(9_000));
-        // After a pause nobody was active: one flow would have everything.
+        // No flow was active after a pause: one flow would have everything.
         bench.stamped(2, ANY);
         bench.now += Span::from_millis(250);
         assert_eq!(bench.stamped(1, ANY), kilobits(9_000));

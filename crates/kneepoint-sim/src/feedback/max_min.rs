@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Max-min fair rates by progressive filling.
 //!
-//! D. Bertsekas, R. Gallager, "Data Networks", 2nd ed. 1992, §6.5.2: all rates rise together until a link is full; the flows
-//! that cross it keep their rate, and the others rise on.
+//! D. Bertsekas, R. Gallager, "Data Networks", 2nd ed. 1992, §6.5.2: all rates rise together until a link is full;
+//! flows that cross it keep their rate, and the others continue to rise.
 
 /// Flows that cross the same links.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,7 +14,7 @@ pub struct Class {
 }
 
 /// The rate of a flow of each class, in the unit of `capacities`; infinite for a class that crosses no link, and, for a class
-/// without flows, the rate that one flow more than there are would get.
+/// without flows, the rate that one additional flow would get.
 pub fn rates(capacities: &[f64], classes: &[Class]) -> Vec<f64> {
     let mut rates = fill(capacities, classes);
     for empty in (0..classes.len()).filter(|place| classes[*place].flows == 0) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Explicit feedback: what a link tells senders of its state besides dropping and marking, and its registry.
+//! Explicit feedback: signals of a link's state to senders in addition to drops and marks, and their registry.
 //!
 //! A link stamps the data packets that leave it. A stamp only ever lowers what a packet requests, so a sender learns the
-//! least value along the path, one round trip after its packet left. Feedback orders and drops nothing: it works beside any
-//! queue discipline. Senders whose controllers use no explicit feedback request none, and are not told.
+//! least value along the path, one round trip after its packet left. Feedback orders and drops nothing: it works with
+//! any queue discipline. Senders whose controllers use no explicit feedback request none, and receive none.
 //!
 //! To add one: write `feedback/NAME.rs` like `feedback/erica.rs` and add its line to the registry below.
 
@@ -20,7 +20,7 @@ use crate::units::{Rate, Span, Time};
 
 pub use stamper::Stamper;
 
-/// A packet arrived at the link, whatever becomes of it.
+/// A packet arrived at the link, before its fate is known.
 #[derive(Clone, Copy, Debug)]
 pub struct Offered<'a> {
     /// When.
@@ -31,18 +31,18 @@ pub struct Offered<'a> {
     pub backlog: Backlog,
 }
 
-/// What is written into a data packet that leaves.
+/// The field written into a departing data packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Stamp {
     /// Nothing.
     Nothing,
-    /// A bound on what it requests, if it requests this kind.
+    /// A bound on its request, if it requests this kind.
     Lower(Explicit),
     /// A congestion mark, if its sender understands marks.
     Mark,
 }
 
-/// What the run itself tells senders, without packets: exact fair rates.
+/// Exact fair rates, which the run itself gives to senders without packets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OutOfBand {
     /// How old the rates are when a sender learns them; its base round-trip time if `None`.
@@ -62,20 +62,20 @@ pub trait Feedback: Clone + Debug {
     fn passive(&self) -> bool {
         false
     }
-    /// What the run is to tell senders of this link.
+    /// The signal that the run gives to senders of this link.
     fn out_of_band(&self) -> Option<OutOfBand> {
         None
     }
     /// A packet arrived, data or acknowledgement.
     #[inline]
     fn on_arrival(&mut self, _: &Offered) {}
-    /// A packet leaves; what is returned for an acknowledgement is ignored.
+    /// A packet leaves; the return value is ignored for an acknowledgement.
     #[inline]
     fn on_departure(&mut self, _: &Departure) -> Stamp {
         Stamp::Nothing
     }
-    /// The rate of a link whose capacity varies, averaged over the last [`Stamper::WINDOW`]; other links keep that of
-    /// [`Facts`].
+    /// The rate of a link whose capacity varies, averaged over the last [`Stamper::WINDOW`]; other links keep the rate
+    /// in [`Facts`].
     fn on_capacity(&mut self, _: Rate) {}
     /// Its state for observers to plot: names with units, and values.
     fn state(&self) -> Vec<(&'static str, f64)> {
@@ -97,7 +97,7 @@ crate::registry! {
     }
 }
 
-/// The methods of [`Feedback`], for whichever this is.
+/// The methods of [`Feedback`], forwarded to the variant.
 #[allow(missing_docs)]
 impl Any {
     pub fn passive(&self) -> bool {

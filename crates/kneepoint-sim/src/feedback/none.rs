@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! None: the link tells senders nothing.
+//! None: the link gives senders no signal.
 
 use super::Feedback;
 use crate::queue::Facts;

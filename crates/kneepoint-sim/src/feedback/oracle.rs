@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Oracle: each sender knows its exact max-min fair rate, out of band and one round trip late.
+//! Oracle: each sender receives its exact max-min fair rate, out of band and one round trip late.
 //!
 //! A. Karnik, A. Kumar, "Performance of TCP Congestion Control With Explicit Rate Feedback", IEEE/ACM ToN 13(1) 2005,
 //! §III eq. (1) and §IV. D. Bertsekas, R. Gallager, "Data Networks", 2nd ed. 1992, §6.5.2 (max-min fairness).
@@ -9,7 +9,8 @@
 //! ```
 //!
 //! `C` capacity in bit/s, averaged over `window` where it varies; `n` the flows that are open, whether or not they have
-//! anything to send. With several links of this feedback, rates are max-min fair among them; links without it limit nobody.
+//! anything to send. With several links of this feedback, rates are max-min fair among them; links without it impose no
+//! limit.
 //!
 //! Readings: the paper gives its sender "the exact rate feedback with appropriate delay" by a system call and computes the
 //! window at every acknowledgement; here the sender looks the rate up at every acknowledgement. A sender learns nothing while

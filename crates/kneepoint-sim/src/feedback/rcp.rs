@@ -11,20 +11,23 @@
 //! ```
 //!
 //! `R` advised rate, from `least` packets in d to u C; `C` capacity; `y` arrivals during T, data and acknowledgements of all traffic: bit/s.
-//! `q` bits that wait. `u` target utilization. `d` mean round-trip time of the flows in s; `r` mean in an interval of what requests
-//! report, weighted by size. All flows that are bottlenecked here get C/N within some d, without a count of N.
+//! `q` bits that wait. `u` target utilization. `d` mean round-trip time of the flows in s; `r` the mean of the reported
+//! values in an interval, weighted by size. All flows that are bottlenecked here get C/N within some d, without a count
+//! of N.
 //!
 //! The defaults are from the authors' router for NetFPGA (N. Dukkipati, J. Zhu, 2008): alpha 0.4, beta 0.5, u 0.95, T at most 10 ms,
 //! R from 0.1 packets in d, at first 0.05 C (here u C). Their code for ns-2 has the same equation and leaves the constants to scripts, one of
-//! which takes 0.4 and 1; 0.226 for beta is XCP's. With u = 1 the equation is that of the paper.
+//! which takes 0.4 and 1; 0.226 for beta is XCP's. With u = 1 the equation is the paper's.
 //!
 //! Readings: the round trips are the smoothed ones of senders, with the queue in them. The first updates assume `rtt`.
 //! Departures: a link has no timer, so an update waits for an arrival. After a pause longer than d, the interval with traffic is
-//! one update over d, and the idle rest multiplies R by e^(alpha rest/d), what updates of an empty link come to. The authors'
+//! one update over d, and the idle rest multiplies R by e^(alpha rest/d), the limit of updates of an empty link. The
+//! authors'
 //! code averages round trips below d more slowly than those above.
 //!
 //! A flow that joins starts at the rate of those present, so for a round trip N flows and a new one send (N + 1)/N of the target; a second flow
-//! doubles it, and fills a buffer of one bandwidth-delay product. Beside flows that fill the queue, such as Reno's, R falls to its least.
+//! doubles it, and fills a buffer of one bandwidth-delay product. Against flows that fill the queue, such as Reno's, R
+//! falls to its least.
 
 use super::{Explicit, Feedback, Offered, Stamp};
 use crate::packet::Body;

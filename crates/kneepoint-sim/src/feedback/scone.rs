@@ -17,7 +17,7 @@
 //!
 //! Departures: the draft is for policies of rate limiting, "not a substitute for congestion control", and its advice bounds
 //! the mean rate of a period; a controller that follows it packet by packet is our use of it. The signal is part of a
-//! QUIC datagram, the receiving application tells the sender, and advice that nobody renews expires after 67 s; here
+//! QUIC datagram, the receiving application tells the sender, and advice expires after 67 s unless it is renewed; here
 //! acknowledgements echo it as they echo any rate, and a sender keeps the last. A packet that is lost with its advice is not
 //! replaced before the next period. Only the latest advice counts, not the lowest of a period. A share below 100 kbit/s
 //! is advised as 100 kbit/s, so that the sum exceeds the link.
@@ -40,7 +40,7 @@ crate::settings! {
     pub struct Params {
         /// The target utilization u.
         utilization: f64 = 0.9, 0.01..=1.0;
-        /// How long arrivals are watched before the active flows are counted anew.
+        /// How long arrivals are watched before the active flows are counted from zero.
         interval: Span = Span::from_millis(100), Span::from_micros(100)..=Span::from_secs(100);
         /// The time between two pieces of advice to a flow.
         period: Span = Span::from_secs(67), Span::from_millis(1)..=Span::from_secs(100000);
@@ -110,7 +110,7 @@ impl Feedback for Scone {
 
     fn on_departure(&mut self, departure: &Departure) -> Stamp {
         self.active.turn(departure.now);
-        // Acknowledgements echo what another packet requested: they are nobody's turn.
+        // Acknowledgements echo the request of another packet: they do not count as a turn.
         if departure.packet.flags.has(Flags::ACK) {
             return Stamp::Nothing;
         }
@@ -185,7 +185,7 @@ mod tests {
             bench.stamped(flow, ANY);
         }
         bench.now += Span::from_millis(100);
-        // Of three flows the share is 3 Mbit/s, of which the code leaves 2.818; the old flows are not told yet.
+        // Of three flows the share is 3 Mbit/s, of which the code leaves 2.818; the old flows have not received it yet.
         for (flow, explicit) in [(0, ANY), (1, ANY), (2, ANY), (3, Explicit::Rate(Rate(2_818_383)))] {
             assert_eq!(bench.stamped(flow, ANY), Some(explicit));
         }

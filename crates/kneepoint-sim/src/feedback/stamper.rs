@@ -42,7 +42,7 @@ impl Stamper {
         self.feedback.on_arrival(&Offered { now, packet, backlog });
     }
 
-    /// Stamps a packet that leaves, and tells whether it was marked. Acknowledgements keep what they echo.
+    /// Stamps a departing packet; returns whether it was marked. Acknowledgements keep what they echo.
     pub fn leave(&mut self, packet: &mut Packet, backlog: Backlog, waited: Span, now: Time) -> bool {
         let stamp = self.feedback.on_departure(&Departure { now, packet, backlog, waited });
         if packet.flags.has(Flags::ACK) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! XCP: a router tells each packet by how much its sender's window should change: efficiency for all, fairness among them.
+//! XCP: a router writes into each packet a change of its sender's window: efficiency for all, fairness among them.
 //!
 //! D. Katabi, M. Handley, C. Rohrs, "Congestion Control for High Bandwidth-Delay Product Networks", SIGCOMM 2002, §3.5.
 //!
@@ -17,16 +17,18 @@
 //! are counted in units of a full one. The sums are over the requests of an interval. The stability analysis (§4) gives alpha = 0.4 and
 //! beta = 0.226; gamma = 0.1.
 //!
-//! Readings: the paper leaves the average of round trips open; in this one, which the authors' ns-2 code has, each flow counts once, for a flow
-//! sends w/r packets a second. As in that code, positive and negative feedback end when an interval's sums are given away,
+//! Readings: the paper leaves the average of round trips open; in this one, which the authors' ns-2 code has, each flow
+//! counts once, because a flow sends w/r packets per second. As in that code, positive and negative feedback end when
+//! an interval's sums are given away,
 //! and the window of the persistent queue is half of the propagation delay, at least 2 ms. A request without a round trip, a flow's
 //! first packet, counts as input and is given no change. Where another link gave less, the rest of p_i stays for other packets.
 //! Departures: a link has no timer, so an interval ends with the first arrival after d; y is over the time that has passed. An interval
 //! without requests leaves the feedback as it was. Nothing is given before the first interval has passed. ns-2's factor of 1.1 on xi, which it
 //! calls experimental, is left out.
 //!
-//! Traffic without requests is input and gets nothing: XCP flows leave it what it takes. Beside flows that fill the queue,
-//! such as Reno's, Q and y drive the windows of XCP flows towards a packet each; the paper gives either kind a queue of its own.
+//! Traffic without requests is input and gets nothing: XCP flows leave it what it takes. Against flows that fill the
+//! queue, such as Reno's, Q and y drive the windows of XCP flows towards a packet each; the paper gives either kind a
+//! queue of its own.
 
 use super::{Explicit, Feedback, Offered, Stamp};
 use crate::packet::{Body, Packet};
@@ -56,7 +58,7 @@ const QUEUE_INTERVAL: f64 = 0.002;
 #[derive(Clone, Copy, Debug, Default)]
 struct Pool {
     left: f64,
-    /// To a request of weight one.
+    /// Feedback to a request of weight one.
     each: f64,
 }
 
@@ -80,7 +82,7 @@ struct Request {
     asked: f64,
 }
 
-/// A router that tells each packet a change of its window.
+/// A router that writes a change of the window into each packet.
 #[derive(Clone, Debug)]
 pub struct Xcp {
     params: Params,
@@ -91,7 +93,7 @@ pub struct Xcp {
     /// d and phi.
     interval: f64,
     aggregate: f64,
-    /// The present interval: its beginning, when it may end, what arrived, and the sums over requests.
+    /// The present interval: its start, its earliest end, its arrivals, and the sums over requests.
     start: Time,
     end: Time,
     input: f64,
@@ -249,7 +251,7 @@ mod tests {
         }
     }
 
-    /// By how many packets/s the flows are told to change their rates in the interval that follows.
+    /// The requested change of the flows' rates in the next interval, in packets/s.
     fn told(router: &mut Xcp, flows: &Flows) -> Vec<f64> {
         let of = |flow: &(f64, u64)| {
             let packet = request(*flow);
@@ -265,7 +267,7 @@ mod tests {
 
     #[test]
     fn spare_capacity_raises_the_rates_of_all_flows_by_the_same() {
-        // 200 and 400 of 1000 packets/s: 0.4 of the 400 that are spare, whatever windows and round trips.
+        // 200 and 400 of 1000 packets/s: 0.4 of the spare 400, for all windows and round trips.
         let flows = [(20.0, 100), (20.0, 50)];
         let mut router = router(&flows, 0);
         assert!(close(&[router.interval, router.aggregate], &[0.075, 0.4 * 0.075 * 400.0]), "{router:?}");

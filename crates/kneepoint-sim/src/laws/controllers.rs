@@ -6,7 +6,7 @@ use crate::cc::{self, Ack, Ecn, Loss, SlowStart, Start, Timeout, Version};
 use crate::rng::Rng;
 use crate::units::{Span, Time};
 
-/// A host that tells a controller whatever a host could, and more.
+/// A host that gives a controller every possible signal, and impossible ones.
 #[derive(Clone)]
 struct Host {
     controller: cc::Any,
@@ -115,7 +115,7 @@ pub fn hold(config: &cc::Config) {
     }
 }
 
-/// A window is at least one packet and finite, whatever the signals.
+/// A window is at least one packet and finite for all signals.
 pub fn stay_sane(config: &cc::Config, seed: u64) {
     for start in starts() {
         let mut host = Host::new(config, start, seed);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Laws: what every algorithm promises, as checks for tests, of the laboratory and of other crates.
+//! Laws: promises of every algorithm, as checks for tests of the laboratory and of other crates.
 //!
 //! Each check panics with the case that breaks the law. A crate with algorithms of its own tries them with
 //! [`controllers::hold`], [`queues::hold`] and [`sources::hold`].
@@ -21,7 +21,7 @@ pub fn variants<C: Assign + Clone>(defaults: &C) -> Vec<C> {
         for raw in extremes(field) {
             let mut variant = defaults.clone();
             assert_eq!(variant.assign(field.name, &raw), Ok(()), "{}", field.name);
-            // One end may contradict another parameter; the check is what keeps such a one out.
+            // One end may contradict another parameter; the check excludes such values.
             if variant.agree().is_ok() {
                 variants.push(variant);
             }
@@ -48,7 +48,7 @@ pub fn held_to_their_range<C: Assign + Clone + PartialEq + Debug>(name: &str, de
     assert_eq!(names.len(), defaults.declared().len(), "{name} has two parameters of one name");
     for field in defaults.declared() {
         let place = format!("{name} {}", field.name);
-        // A list holds its elements to a range of their own, and a file may have any name.
+        // A list holds its elements to their own range, and a file may have any name.
         let is_path = field.kind.contains("path");
         let is_list = field.kind.contains("list of");
         let is_named = !field.choices.is_empty() || ["true or false", "rule"].contains(&field.kind);
@@ -103,7 +103,7 @@ fn trespasses(field: &Field) -> Vec<Raw> {
 /// Both ends of a field's range, as they are documented.
 fn ends(field: &Field) -> Option<(String, String)> {
     let range = field.range()?;
-    // A word may stand in the place of a value: `0s to 100s, or `rtt``.
+    // A word may stand instead of a value: `0s to 100s, or `rtt``.
     let (values, _) = range.split_once(", or ").unwrap_or((&range, ""));
     let (from, to) = values.split_once(" to ").unwrap();
     Some((from.to_string(), to.to_string()))

@@ -9,12 +9,12 @@ use crate::queue::{self, Buffer, Facts, Fate, Limit, Order, Reason};
 use crate::rng::Rng;
 use crate::units::{Bytes, Rate, Span, Time};
 
-/// Flows that send, none of them in order of its number.
+/// Sending flows, in an order other than their numbers.
 const FLOWS: [u32; 8] = [7, 7, 7, 7, 7, 2, 5, 0];
 /// The flow among them whose sender answers marks in proportion.
 const SCALABLE: u32 = 5;
 
-/// A buffer, and what must be true of it.
+/// A buffer and its invariants.
 #[derive(Clone)]
 struct Ledger {
     buffer: Buffer,
@@ -27,7 +27,7 @@ struct Ledger {
     received: u32,
     delivered: BTreeSet<u32>,
     dropped: BTreeSet<u32>,
-    /// What must wait, first come first, with the marks and rates it must carry, by the lines that keep an order.
+    /// Waiting packets in order of arrival, with their required marks and rates, by the lines that keep an order.
     queued: BTreeMap<(u32, bool), VecDeque<Packet>>,
     fates: Vec<(u32, Fate)>,
 }
@@ -77,7 +77,7 @@ impl Ledger {
     fn arrive(&mut self, script: &mut Rng) {
         let (size, flow) = (script.pick(&[1040, 1040, 1040, 40, 576]), script.pick(&FLOWS));
         let flags = Flags::default().with_if(script.chance(0.5), Flags::ECT);
-        // It does not claim to understand marks in every packet, such as a retransmission.
+        // It does not set ECT in every packet, for example not in retransmissions.
         let flags = flags.with_if(flow == SCALABLE && flags.has(Flags::ECT), Flags::SCALABLE);
         let mut packet = match script.chance(0.2) {
             true => Packet::ack(flow, 0, size, flags, self.now, [(4, 7), (0, 0), (0, 0)]),

@@ -19,14 +19,14 @@ use crate::units::{Bytes, Interval, Rate, Span, Time};
 const PAIRS: u32 = 3;
 const STOP: Time = Time(20_000_000_000);
 
-/// A member, and what must be true of it.
+/// A member and its invariants.
 #[derive(Clone)]
 struct Book {
     source: Any,
     kind: Kind,
     rng: Rng,
     now: Time,
-    /// Connections that are open: what was written into each, or none where it has a size.
+    /// Open connections: the bytes written into each, or none where it has a size.
     open: BTreeMap<u32, Option<u64>>,
     told: Vec<(Time, Request)>,
 }
@@ -109,7 +109,7 @@ pub fn hold(config: &Config) {
     }
 }
 
-/// A source asks for what there is, stops when told, and has one future.
+/// A source makes valid requests, stops on command, and has one future.
 pub fn ask_for_what_there_is(config: &Config) {
     let run = |from: &Book, steps: u32| {
         let (mut book, mut script) = (from.clone(), Rng::stream(2, "script", 0));
@@ -194,7 +194,7 @@ impl Observer for Deeds {
     }
 }
 
-/// A source runs a small network, and stops when told.
+/// A source runs a small network, and stops on request.
 pub fn stop_when_told(config: &Config) {
     let valid = network(config);
     let (deeds, outcome) = run::run(&valid, 1, Deeds::default());

@@ -50,7 +50,7 @@ impl Bucket {
         let wanted = tokens(size);
         let missing = wanted.saturating_sub(self.level);
         let ready = Time(self.at.0 + missing.div_ceil(u128::from(self.rate)) as u64);
-        // What came beyond the last token until the end of its nanosecond is for the next packet.
+        // Capacity between the last token and the end of its nanosecond goes to the next packet.
         let came = u128::from(self.rate) * u128::from(ready.since(self.at).0);
         self.level = self.depth.min(self.level + came - wanted);
         self.at = ready;
@@ -75,7 +75,7 @@ mod tests {
         assert_eq!([0, 0, 0, 0].map(|at| bucket.wait(ms(at), 1000)), [0, 0, 8, 16].map(ms));
         assert!(!bucket.take(Time(ms(24).0 - 1), 1000));
         assert!(bucket.take(ms(24), 1000));
-        // It holds no more than its depth, however long nothing came.
+        // It holds at most its depth after any pause.
         assert_eq!([99, 99, 99].map(|at| bucket.wait(ms(at), 1000)), [99, 99, 107].map(ms));
     }
 

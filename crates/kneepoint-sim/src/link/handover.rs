@@ -76,7 +76,7 @@ impl Handover {
     }
 }
 
-/// Values, each from a multiple of `every` on.
+/// Values, each in force from a multiple of `every`.
 fn timed<T: Copy>(values: &[T], every: Span) -> Vec<Timed<T>> {
     let each = values.iter().enumerate();
     each.map(|(place, value)| Timed { at: every * place as u64, value: *value }).collect()

@@ -14,7 +14,7 @@ pub struct Line {
     noise: Option<Box<Noise>>,
 }
 
-/// What varies on a line.
+/// The variations of a line.
 #[derive(Clone, Debug)]
 struct Noise {
     jitter: Span,
@@ -39,8 +39,8 @@ struct Again {
 }
 
 impl Line {
-    /// A line of this delay, plus up to `jitter` at random, and this loss. The delay is that of a step from its instant on; after a
-    /// period the delays begin again.
+    /// A line of this delay, plus up to `jitter` at random, and this loss. A step's delay applies from its instant;
+    /// after a period the delays begin again.
     pub fn new(
         delay: Span,
         jitter: Span,
@@ -194,7 +194,7 @@ mod tests {
         let delays = |one: &mut Line, at: u64| one.carry(Time(at), 40).unwrap().0 - at;
         let all: Vec<u64> = (0..40).map(|k| delays(&mut busy, k * 25)).collect();
         assert_eq!(all, [5, 9, 12, 12].repeat(10));
-        // A line that was idle for some periods is where a busy one is.
+        // A line that was idle for some periods is at the same point as a busy one.
         for at in [825, 850, 999, 5010, 5020] {
             let spec = crate::link::LinkSpec {
                 delay: Span(5),

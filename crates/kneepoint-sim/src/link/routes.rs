@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Static shortest paths: the fewest hops; among equals, the link declared first.
 //!
-//! Most nodes are hosts with one link out and one in, whose paths begin and end there. What lies between is searched
-//! once for each pair of nodes it connects, so a network of a thousand hosts costs a few searches.
+//! Most nodes are hosts with one link out and one in, whose paths begin and end there. The path between is searched
+//! once for each pair of nodes, so a network of a thousand hosts costs a few searches.
 
 use std::collections::{BTreeMap, VecDeque};
 

@@ -38,19 +38,19 @@ pub struct LinkSpec {
     pub delay: Span,
     /// Other delays from instants on, in order.
     pub delay_steps: Vec<Timed<Span>>,
-    /// After how long these begin again.
+    /// Their period.
     pub delay_period: Option<Span>,
-    /// By how much more it may delay a packet, at random and without reordering.
+    /// The greatest additional random delay of a packet, without reordering.
     pub jitter: Span,
     /// Which discipline rules its queue.
     pub queue: queue::Config,
     /// How much may wait.
     pub limit: Limit,
-    /// What it tells senders of its state.
+    /// Its feedback to senders.
     pub feedback: feedback::Config,
     /// The loss model.
     pub loss: loss::Config,
-    /// What else it does to packets.
+    /// Its further effects on packets.
     pub effects: Option<Box<Effects>>,
     /// Whether its queue is measured (a bottleneck) or only carried (an access link).
     pub measured: bool,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A drop-tail queue that holds no packets: when a packet arrives, the instant at which it will leave is known.
 //!
-//! What must be remembered is when the waiting packets' transmissions begin, and that only where somebody asks
-//! for the length of the queue: its limit, or its measurement.
+//! Only the starts of the waiting packets' transmissions are kept, and only where the length of the queue matters: for
+//! its limit, or its measurement.
 
 use crate::queue::{Backlog, Limit};
 use crate::units::{Bytes, Time};
@@ -15,7 +15,7 @@ pub struct Tail {
     starts: Starts,
 }
 
-/// When the transmissions of waiting packets begin, and the packets' sizes: a ring whose capacity is a power of two, so that an
+/// The start of each waiting packet's transmission, and its size: a ring whose capacity is a power of two, so that an
 /// index is masked instead of compared. Its length is that of the backlog.
 #[derive(Clone, Debug)]
 struct Starts {
@@ -29,13 +29,13 @@ impl Starts {
         Starts { places: vec![(Time::NEVER, 0); 16], first: 0 }
     }
 
-    /// The index of the packet that waits behind so many others.
+    /// The index of the packet that waits behind this many others.
     #[inline]
     fn place(&self, others: u32) -> usize {
         self.first.wrapping_add(others as usize) & (self.places.len() - 1)
     }
 
-    /// The packet that waits behind so many others.
+    /// The packet that waits behind this many others.
     #[inline]
     fn behind(&self, others: u32) -> (Time, u16) {
         self.places[self.place(others)]

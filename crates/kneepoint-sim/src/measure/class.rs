@@ -12,7 +12,7 @@ use crate::units::{Bytes, Span};
 pub(super) struct Classes {
     /// The way of its transfers if nothing else were there.
     alone: Alone,
-    /// By the power of ten of their sizes.
+    /// Classes by the power of ten of their sizes.
     by_decade: Vec<Class>,
 }
 

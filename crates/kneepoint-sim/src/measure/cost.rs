@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What the observers of a run take, and what is left of it afterwards.
+//! The memory of a run's observers, and of its results.
 
 use super::registry::Subject;
 use super::series::{Followed, Series};
@@ -12,7 +12,7 @@ use crate::table::{Labels, Row};
 use crate::trace::FlowId;
 use crate::units::{Span, Time};
 
-/// A short string on the heap, beside its handle.
+/// A short string on the heap, without its handle.
 const STRING: usize = 32;
 /// A number as text, in the file of a run.
 const WRITTEN: usize = 20;
@@ -21,26 +21,26 @@ const DETAILS: usize = 100;
 /// Recorders of a group that are in use: round trips or delays, and a class of transfers for each power of ten, with two.
 const RECORDERS: usize = 12;
 
-/// What takes memory, and what makes it less.
+/// Users of memory, and ways to reduce it.
 const LINKS: (&str, &str) = ("measured links", "measure fewer links, or simulate fewer groups");
 const GROUPS: (&str, &str) = ("measured groups", "simulate fewer groups");
 const FLOWS: (&str, &str) = ("measured flows", "simulate fewer flows");
 const SAMPLES: (&str, &str) = ("samples", "sample less often, or 0s for never, or shorten the run");
 
-/// What is watched in a run.
+/// The observed parts of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Watching {
     /// Whether a report shows the run.
     pub shown: bool,
     /// The flows that are sampled one by one.
     pub followed: Followed,
-    /// Intervals that are measured, each by a meter of its own.
+    /// Intervals that are measured, each by its own meter.
     pub windows: usize,
     /// Flow slots.
     pub flows: u64,
 }
 
-/// What counters and samples take while the run lasts.
+/// The memory of counters and samples during the run.
 pub fn watching(valid: &Valid, watching: Watching) -> Vec<Term> {
     let duration = valid.schedule().duration.since(Time::ZERO);
     let (links, groups) = (measured(valid), valid.groups().len());
@@ -70,10 +70,10 @@ pub fn watching(valid: &Valid, watching: Watching) -> Vec<Term> {
     counters.into_iter().chain(samples(valid, watching.followed)).collect()
 }
 
-/// What the sampled series keeps of a slot.
+/// The memory of a slot in the sampled series.
 const SAMPLED: usize = growing(size_of::<Option<usize>>() + size_of::<Option<Span>>() + size_of::<FlowId>());
 
-/// What it keeps of a slot beside the group's, where every flow is followed.
+/// The memory of a slot besides the group's, where every flow is recorded.
 fn alone(followed: Followed) -> usize {
     if followed.is_every() { growing(size_of::<Ahead>()) + 2 * STRING } else { 0 }
 }
@@ -107,7 +107,7 @@ pub fn left(valid: &Valid, watching: Watching, series: bool) -> u64 {
     numbers.saturating_add((watching.windows * (of_links + of_groups) + of_flows) as u64)
 }
 
-/// Bytes of a row of so many numbers under two labels.
+/// Bytes of a row of this many numbers under two labels.
 fn row(numbers: usize) -> usize {
     let label = size_of::<(String, String)>() + 2 * STRING;
     let number = size_of::<(String, Option<f64>)>() + STRING;

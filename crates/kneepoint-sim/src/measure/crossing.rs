@@ -7,8 +7,8 @@
 //! drop ratio    packets of it that the link's queue dropped / packets of it that arrived there
 //! ```
 //!
-//! A group crosses the links at which packets of it arrived inside the window, data and acknowledgements alike. Where a single
-//! link is measured, the rows of groups say all of this.
+//! A group crosses the links at which packets of it arrived inside the window, data and acknowledgements alike. For a
+//! single measured link, the rows of groups have all of this.
 
 use super::mixture::Share;
 use crate::metric::{Entry, MBIT, PERCENT, PLAIN, number, times};
@@ -18,7 +18,7 @@ use crate::metric::{Entry, MBIT, PERCENT, PLAIN, number, times};
 pub(super) struct Crossed(u64);
 
 impl Crossed {
-    /// The first measured link, whose metrics are those of the run.
+    /// The first measured link, whose metrics are also the run's.
     pub(super) const BOTTLENECK: u32 = 0;
 
     #[inline]

@@ -13,7 +13,7 @@
 //! delay             from sending to delivery of a datagram
 //! ```
 //!
-//! A SYN is no segment of data. A segment counts when it is sent: a retransmission that is dropped on its way is one, and so is
+//! A SYN is not a segment of data. A segment counts when it is sent: a retransmission that is dropped on its way is one, and so is
 //! one that proves unnecessary. A transfer counts as completed where its last byte arrived inside the window. Metrics that do
 //! not apply to a group, as timeouts of datagrams, are NaN.
 
@@ -51,7 +51,7 @@ pub(super) struct Group {
     pub(super) senders: Senders,
     completed_bytes: u64,
     completion_times: Recorder,
-    /// The rates of completed transfers in bit/s: their sum, and that of their squares.
+    /// The rates of completed transfers in bit/s: their sum, and the sum of their squares.
     rates: (f64, f64),
     /// Of live streams.
     pub(super) lateness: Option<Box<Lateness>>,
@@ -63,7 +63,7 @@ pub(super) struct Group {
     datagrams: u64,
     datagram_bytes: u64,
     delay: Recorder,
-    /// Of its packets, where a link changes it.
+    /// The order of its packets, where a link changes it.
     pub(super) order: Option<Box<Order>>,
 }
 
@@ -181,7 +181,7 @@ impl Group {
 pub(super) struct Senders {
     /// Segments of data sent.
     segments: u64,
-    /// Those that had been sent before.
+    /// Retransmitted segments.
     pub(super) again: u64,
     pub(super) timeouts: u64,
 }

@@ -7,8 +7,9 @@
 //! on time                   a stream of whose packets less than 1 in 10 000 are late
 //! ```
 //!
-//! Packets count that are made inside the measurement window, and at least the longest start-up delay, 21 s, before its end. The criterion
-//! is that of Wang, Kurose, Shenoy and Towsley (ACM Multimedia 2004), which the paper on PERT for video takes (§III.B).
+//! Packets count that are made inside the measurement window, and at least the longest start-up delay, 21 s, before its
+//! end. The criterion is from Wang, Kurose, Shenoy and Towsley (ACM Multimedia 2004), which the paper on PERT for video
+//! takes (§III.B).
 
 use crate::metric::{Entry, PERCENT, number};
 use crate::spec;
@@ -42,7 +43,7 @@ struct Stream {
     on_time: [u32; STARTUPS.len()],
 }
 
-/// What becomes of a group's streams at a start-up delay.
+/// The success of a group's streams at a start-up delay.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Playback {
     late: f64,
@@ -50,12 +51,12 @@ pub(super) struct Playback {
 }
 
 impl Lateness {
-    /// That of a group, if it streams live.
+    /// The group's, if it streams live.
     pub(super) fn of(spec: &spec::Group, window: Interval) -> Option<Box<Lateness>> {
         let beat = spec.source.nature().live?;
         let longest = Span::from_millis(*STARTUPS.last()?);
         let last = Time(window.to.0.saturating_sub(longest.0));
-        // What stops makes nothing at that instant.
+        // A stopped source makes nothing at that instant.
         let until = |stop: Option<Time>| stop.map_or(last, |stop| last.min(Time(stop.0.saturating_sub(1))));
         let stream = |stop| Stream { began: Time::NEVER, until: until(stop), on_time: Default::default() };
         let streams = spec.members.iter().map(|member| stream(member.stop)).collect();
@@ -80,7 +81,7 @@ impl Lateness {
         }
     }
 
-    /// Each start-up delay, with what becomes of the streams that have packets.
+    /// Each start-up delay, with the success of the streams that have packets.
     pub(super) fn playbacks(&self) -> Vec<(String, Playback)> {
         let streams: Vec<(&Stream, u64)> = self
             .streams
@@ -123,7 +124,7 @@ pub(super) const METRICS: &[Entry<Playback>] = &[
     ),
     number(
         "streams_on_time_share",
-        "Live streams of whose packets less than 1 in 10 000 come too late",
+        "Live streams with less than 1 in 10 000 packets too late",
         "on time",
         PERCENT,
         |play| play.on_time,

@@ -11,8 +11,8 @@
 //! ```
 //!
 //! Losses of the channel are not the queue's, so they do not count in the drop ratio. The queue is without the packet in
-//! transmission. What a link of constant rate transmits across an edge of the window counts with the part inside; where capacity
-//! varies that part is known to a packet only, and utilization is one at most.
+//! transmission. A transmission across an edge of the window counts with the part inside on a link of constant rate;
+//! where capacity varies, that part is known only to within a packet, and utilization is at most one.
 
 use super::mixture::Mixture;
 use super::occupancy::Occupancy;
@@ -47,7 +47,7 @@ pub(super) struct Link {
     marks: u64,
     corrupted: u64,
     duplicated: u64,
-    /// Whether it has effects besides those of queue and channel.
+    /// Whether it has effects besides queue and channel.
     effects: bool,
     served_packets: u64,
     served_bytes: u64,
@@ -172,7 +172,7 @@ impl Link {
         if self.lossy { self.drops_by(Reason::Channel) / self.served_packets as f64 } else { f64::NAN }
     }
 
-    /// A count of what only effects do; NaN where there are none.
+    /// A count of events that only effects cause; NaN where there are none.
     fn effect(&self, count: u64) -> f64 {
         if self.effects { count as f64 } else { f64::NAN }
     }

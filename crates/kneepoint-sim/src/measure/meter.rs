@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The observer that measures a run: it routes each event to the counters of its subjects.
 //!
-//! It hears of every packet on every link, so it allocates nothing while packets flow, and keeps the path of measured links
-//! apart from that of all others.
+//! It receives every packet on every link, so it allocates nothing while packets flow, and keeps the path of measured
+//! links apart from all others.
 
 use std::iter::successors;
 
@@ -27,9 +27,9 @@ use crate::units::{Interval, Span, Time};
 #[derive(Clone, Debug)]
 pub struct Meter {
     window: Interval,
-    /// By link; none where it is not measured. Boxed so that the table itself stays small.
+    /// For each link; none where it is not measured. Boxed so that the table itself stays small.
     links: Vec<Option<Box<Link>>>,
-    /// By flow slot: those known before the run, then those opened in it.
+    /// For each flow slot: those known before the run, then those opened in it.
     flows: Vec<Flow>,
     groups: Vec<Group>,
     /// How many slots are known before the run.
@@ -50,7 +50,7 @@ impl Meter {
         Meter::in_window(valid, seed, valid.schedule().measure)
     }
 
-    /// A meter with shares that measures another window than that of the spec.
+    /// A meter with shares that measures another window than the spec's.
     pub fn in_window(valid: &Valid, seed: u64, window: Interval) -> Meter {
         Meter::without_shares(valid, seed, window).sharing(valid)
     }
@@ -122,7 +122,7 @@ impl Meter {
         self.rows(Subject::ALL)
     }
 
-    /// The rows of some subjects: those of the run, of each link and of each group, in this order.
+    /// The rows of some subjects: the run, each link and each group, in this order.
     pub fn rows(mut self, subjects: &[Subject]) -> Vec<Row> {
         let listed = &self.flows[..self.listed];
         for flow in listed {
@@ -133,7 +133,7 @@ impl Meter {
             }
         }
         let (mut of_links, mut of_groups) = (Vec::new(), Vec::new());
-        // By link: its name, and the share of each group.
+        // For each link: its name, and the share of each group.
         let mut shares: Vec<(String, Vec<Share>)> = Vec::new();
         for link in self.links.iter_mut().flatten() {
             link.queue.close();
@@ -146,7 +146,7 @@ impl Meter {
             let of_first = shares.first().map(|(_, by_group)| &by_group[place]);
             let whole = of_first.filter(|share| shares.len() == 1 || share.arrivals > 0).unwrap_or(&unknown);
             of_groups.extend(rows_of_group(group, whole));
-            // A single link's shares are those of the groups themselves.
+            // A single link's shares are the groups' own.
             let crossings = shares.iter().filter(|_| shares.len() > 1);
             let crossings = crossings.map(|(link, by_group)| (link, &by_group[place]));
             of_groups.extend(crossings.filter(|(_, share)| share.arrivals > 0).map(|(link, share)| {
@@ -189,7 +189,7 @@ impl Meter {
         self.links.get(link.0 as usize).is_some_and(Option::is_some)
     }
 
-    /// An event at a measured link. It is out of line, so that other links do not pay for it.
+    /// An event at a measured link. It is not inlined, so that other links do not pay for it.
     #[inline(never)]
     fn at_link(&mut self, at: Time, link: LinkId, packet: &Packet, event: &Event) {
         let inside = self.window.contains(at);
@@ -210,7 +210,7 @@ impl Meter {
         }
     }
 
-    /// A packet passes a queue inside the window: what [`at_link`](Meter::at_link) and the change of the queue come to.
+    /// A packet passes a queue inside the window: [`at_link`](Meter::at_link) and the change of the queue in one call.
     #[inline]
     fn passed(&mut self, at: Time, passage: &Passage) {
         let Passage { packet, waited, backlog, .. } = *passage;
@@ -231,7 +231,7 @@ impl Meter {
         }
     }
 
-    /// A packet reaches its host, in whatever order.
+    /// A packet reaches its host, in any order.
     #[inline(never)]
     fn ordered(&mut self, at: Time, packet: &Packet) {
         if packet.flags.has(Flags::ACK) || !self.window.contains(at) {
@@ -278,7 +278,7 @@ impl Observer for Meter {
     #[inline(always)]
     fn on(&mut self, at: Time, event: &Event) {
         match event {
-            // The queue at the begin of the window is that of the last change before.
+            // The queue at the start of the window is the queue after the last change before it.
             Event::Queue { link, backlog } => {
                 if let Some(link) = self.link(*link) {
                     link.queue.change(at, *backlog);

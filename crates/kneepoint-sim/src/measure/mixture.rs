@@ -14,8 +14,8 @@
 //! entropy           -Σ p·ln p / ln 20 over twentieths of the buffer                          [0, 1]
 //! ```
 //!
-//! Both data and acknowledgements that cross the link count, so the shares of a run add up to one. The metrics of a group are
-//! those at the bottleneck, the first measured link.
+//! Both data and acknowledgements that cross the link count, so the shares of a run add up to one. The metrics of a
+//! group are measured at the bottleneck, the first measured link.
 
 use super::position::{Position, Positions};
 use super::seconds::Seconds;

@@ -32,7 +32,7 @@ struct Object {
 }
 
 impl Objects {
-    /// What so many transfers take, while they become lines of a table.
+    /// The memory of this many transfers, while they become lines of a table.
     pub fn cost(transfers: f64) -> Term {
         let cells = size_of::<Vec<Cell>>() + 4 * size_of::<Cell>() + 32;
         let remedy = ("completed transfers", "leave out the file of transfers, or shorten the run");

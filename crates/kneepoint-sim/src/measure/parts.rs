@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Parts: the headline metrics over equal parts of the measurement window, which tell whether they have a mean.
+//! Parts: the headline metrics over equal parts of the measurement window, which show whether they have a mean.
 //!
 //! Metrics are defined as for the whole window, in the files of links and groups; a packet counts in the part in which it arrives, or in which
 //! its transmission begins.
@@ -10,7 +10,8 @@ use crate::table::{Table, jain_index};
 use crate::trace::{Event, LinkId, Observer};
 use crate::units::{Interval, Span, Time};
 
-/// The parts of a window. The long-run variance of sixty is told by six of its cosines, and their means hide what lasts less than a sixtieth.
+/// The parts of a window. The long-run variance of sixty is estimated from six cosines, and their means hide changes
+/// shorter than a sixtieth.
 pub const PARTS: usize = 60;
 
 /// Measures the bottleneck and the listed flows of each group in every part of the window.
@@ -23,13 +24,13 @@ pub struct Parts {
     arriving: Cursor,
     served: Cursor,
     backlog: Backlog,
-    /// The end of the past of the queue that is accounted for.
+    /// The instant up to which the queue has been accounted for.
     accounted: Time,
     queued: Cursor,
     flows: Flows,
 }
 
-/// What happened at the bottleneck in a part.
+/// Events at the bottleneck in a part.
 #[derive(Clone, Copy, Debug, Default)]
 struct Count {
     arrivals: u64,
@@ -41,7 +42,7 @@ struct Count {
     packet_nanos: u64,
 }
 
-/// The part of an instant. Most instants lie in the part of the one before.
+/// The part of an instant. Most instants are in the same part as the previous one.
 #[derive(Clone, Copy, Debug)]
 struct Cursor {
     window: Interval,
@@ -62,7 +63,7 @@ impl Cursor {
         if at >= self.begins && at < self.ends { Some(self.place) } else { self.turn(at) }
     }
 
-    /// What is left over by the division belongs to the last part.
+    /// The remainder of the division belongs to the last part.
     #[cold]
     fn turn(&mut self, at: Time) -> Option<usize> {
         if !self.window.contains(at) {
@@ -81,13 +82,13 @@ impl Cursor {
 struct Flows {
     /// The names of the groups that have some.
     names: Vec<String>,
-    /// By flow slot: its group among these.
+    /// For each flow slot: its group among these.
     group: Vec<Option<usize>>,
     /// Payload acknowledged in the part that is counted now.
     acked: Vec<u64>,
     now: usize,
     cursor: Cursor,
-    /// By part and group: goodput in bit/s, and Jain's index.
+    /// For each part and group: goodput in bit/s, and Jain's index.
     rows: Vec<Vec<(f64, f64)>>,
 }
 
@@ -168,7 +169,7 @@ impl Parts {
         }
     }
 
-    /// Bytes that it takes, but for those of each flow.
+    /// Its bytes, without the flows'.
     pub const BYTES: usize = PARTS * size_of::<Count>();
 
     /// A row for each part: its middle in seconds, and its numbers.

@@ -13,7 +13,7 @@ use crate::metric::{Entry, Metric, PLAIN, RATIO, SECONDS, described, fill, numbe
 use crate::table::Row;
 use crate::units::Span;
 
-/// What was seen of a playback, at both of its ends.
+/// Observations of a playback, at both of its ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Played {
     /// Late pictures.

@@ -41,7 +41,7 @@ crate::choice! {
 }
 
 impl Subject {
-    /// All subjects but those with a row for each flow or each length of a queue: few enough to keep of every run.
+    /// All subjects except the ones with a row for each flow or each queue length: few enough to keep for every run.
     pub const FEW: [Subject; 9] = [
         Subject::Run,
         Subject::Link,
@@ -71,7 +71,7 @@ impl Subject {
         }
     }
 
-    /// What it is, in a phrase.
+    /// Its description, in a phrase.
     pub fn about(self) -> &'static str {
         <Subject as settings::Setting>::CHOICES[self as usize].1
     }
@@ -83,7 +83,7 @@ impl Subject {
         &TABLES[self as usize]
     }
 
-    /// What its metrics count, and when: the headers of the files of its counters.
+    /// The definitions of its metrics: the headers of the files of its counters.
     pub fn definitions(self) -> Vec<String> {
         let files = match self {
             Subject::Run => vec![include_str!("run.rs"), include_str!("link.rs")],
@@ -138,13 +138,13 @@ impl Subject {
     }
 }
 
-/// What registered sources report of their applications.
+/// Reports of registered sources about their applications.
 pub(super) static REPORTED: LazyLock<Vec<(Kind, Reports)>> = LazyLock::new(|| {
     let declared = traffic::sources().map(|(_, _, source)| (source.nature().kind, source.reports()));
     declared.filter(|(_, reports)| !reports.metrics.is_empty()).collect()
 });
 
-/// The metrics of what sources of some kinds report.
+/// The metrics of the reports of some kinds of sources.
 fn reported(of: fn(Kind) -> bool) -> impl Iterator<Item = Metric> {
     let chosen = REPORTED.iter().filter(move |(kind, _)| of(*kind));
     chosen.flat_map(|(_, reports)| described(reports.metrics))

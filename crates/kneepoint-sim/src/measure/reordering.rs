@@ -28,7 +28,7 @@ pub(super) struct Order {
     flows: BTreeMap<u32, Arrivals>,
     packets: u64,
     reordered: u64,
-    /// Those of which TCP hears three duplicates.
+    /// Gaps that cause three duplicate acknowledgements.
     far: u64,
     /// In thousandths of a packet.
     pub(super) extent: Recorder,
@@ -62,7 +62,7 @@ impl Order {
     /// The packet of this number arrives.
     pub(super) fn arrives(&mut self, flow: u32, number: u32, at: Time) {
         let arrivals = self.flows.entry(flow).or_default();
-        // Nearly all packets are newer than all before, and need no search for those.
+        // Nearly all packets are newer than all before, and need no search.
         if arrivals.newest.is_none_or(|newest| later(number, newest)) {
             arrivals.newest = Some(number);
             self.packets += 1;
@@ -100,7 +100,7 @@ mod tests {
     use crate::metric::Statistic;
     use crate::units::Span;
 
-    /// What becomes of packets that arrive in this order, each at its time in milliseconds.
+    /// The fate of packets that arrive in this order, each at its time in milliseconds.
     fn order(arrivals: &[(u32, u64)]) -> Order {
         let mut order = Order::default();
         for (number, millis) in arrivals {
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn the_example_of_rfc_4737_with_packet_4_reordered_has_an_extent_of_4_and_is_62_ms_late() {
-        // Table 1: sent every 20 ms, and 68 ms on their way, but for the fourth, which takes 150 ms.
+        // Table 1: sent every 20 ms, and 68 ms in flight, except for the fourth, which takes 150 ms.
         let sent = [1, 2, 3, 5, 6, 7, 8, 4, 9, 10];
         let taken = |number: u32| u64::from(number - 1) * 20 + if number == 4 { 150 } else { 68 };
         let order = order(&sent.map(|number| (number, taken(number))));

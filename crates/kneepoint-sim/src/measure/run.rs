@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Run: the metrics of a whole run.
 //!
-//! The headline metrics of the bottleneck, the first measured link, are those of the run. Fairness and goodput are over the
+//! The headline metrics of the bottleneck, the first measured link, are also the run's. Fairness and goodput are over
+//! the
 //! flows of the groups whose data crossed it; groups that only send against it do not count. Fairness compares flows of one
-//! path: where these groups do not cross the same measured links, it is NaN, and that of each group remains. Retransmissions
+//! path: where these groups do not cross the same measured links, it is NaN, and each group's remains. Retransmissions
 //! and timeouts are those of all senders, counted as for a group.
 
 use super::group::Senders;
@@ -23,7 +24,7 @@ pub(super) struct Run {
     pub(super) senders: Senders,
 }
 
-/// The metrics of a run that are not those of its bottleneck.
+/// The metrics of a run other than its bottleneck's.
 pub(super) const METRICS: &[Entry<Run>] = &[
     number("jain_index", "Jain fairness index", "Jain", INDEX, |run: &Run| match run.one_path {
         true => jain_index(&run.goodputs),

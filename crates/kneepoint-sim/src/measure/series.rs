@@ -28,14 +28,14 @@ use flows::Flows;
 #[derive(Clone, Debug)]
 pub struct Series {
     interval: Span,
-    /// By link; none where it is not measured.
+    /// For each link; none where it is not measured.
     links: Vec<Option<Crossed>>,
     flows: Flows,
-    /// The group of each flow slot that belongs to one, by its place among those with listed connections.
+    /// The group of each flow slot that belongs to one, by its place among groups with listed connections.
     group_of: Vec<Option<usize>>,
     /// How many slots are known before the run.
     listed: usize,
-    /// The place of each group among those with listed connections, if it has them.
+    /// The place of each group among groups with listed connections, if it has them.
     shown: Vec<Option<usize>>,
     /// The latest round-trip time of each active flow slot; zero before the first sample.
     latest: Vec<Option<Span>>,

@@ -5,7 +5,8 @@
 //! slowdown = completion time / (Σ delays of the links on the way + size / rate of the slowest of them)
 //! ```
 //!
-//! What it is compared with is a transfer that is there at once, without a handshake, slow start, headers or other traffic, so
+//! The reference is an ideal transfer that arrives at once, without a handshake, slow start, headers or other traffic,
+//! so
 //! that nothing takes less: over the shortest delay and the fastest rate between any two nodes of the group. A link whose capacity
 //! varies counts with its nominal rate. A transfer through proxies crosses the ways of all its connections: a proxy passes on what it has.
 
@@ -33,7 +34,7 @@ impl Alone {
         let rate = |path: &Vec<u32>| path.iter().filter_map(|link| links[*link as usize].rate).min();
         Alone {
             delay: paths.iter().map(delay).min().unwrap_or_default(),
-            // Where one way has no rate at all, nothing is known of the time.
+            // Where one way has no rate at all, the time is unknown.
             rate: paths
                 .iter()
                 .map(rate)

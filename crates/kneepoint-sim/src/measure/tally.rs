@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Tally: an amount between one sampling instant and the next.
 //!
-//! A run tells some events ahead of their time: a drop-tail link knows when it will transmit a packet as the packet arrives.
-//! What lies beyond the next instant waits here until that has passed.
+//! A run reports some events ahead of their time: a drop-tail link can compute a packet's transmission when it arrives.
+//! Events beyond the next instant wait here until it has passed.
 
 use std::collections::VecDeque;
 
 use crate::units::{Interval, Span, Time};
 
-/// An amount that starts anew at each sampling instant. What happens at an instant belongs to the interval that it begins.
+/// An amount that starts anew at each sampling instant. An event at an instant belongs to the interval that begins
+/// there.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tally {
     /// The next sampling instant.
     ends: Time,
     now: u64,
-    /// What lies beyond that instant, in the order of time.
+    /// Events beyond that instant, in order of time.
     later: VecDeque<(Interval, u64)>,
 }
 
@@ -30,7 +31,7 @@ impl Tally {
         self.spread(Interval { from: at, to: at }, amount);
     }
 
-    /// So much, evenly over an interval that begins where the last one ended, or later.
+    /// This amount, spread evenly over an interval that begins at the end of the last one, or later.
     #[inline]
     pub(super) fn spread(&mut self, over: Interval, amount: u64) {
         if over.from >= self.ends {
@@ -53,7 +54,7 @@ impl Tally {
         amount
     }
 
-    /// Moves the end of what is counted on.
+    /// Extends the counted interval.
     fn reach(&mut self, ends: Time) {
         self.ends = ends;
         while let Some((over, amount)) = self.later.pop_front_if(|(over, _)| over.from < ends) {
@@ -76,7 +77,7 @@ pub(super) struct Ahead {
 }
 
 impl Ahead {
-    /// An amount that is asked for every `step`.
+    /// An amount requested every `step`.
     pub(super) fn new(step: Span) -> Ahead {
         Ahead { step, ends: step.after_start(), now: 0, later: VecDeque::new() }
     }

@@ -48,7 +48,7 @@ impl Statistic {
     }
 }
 
-/// Times below twice this are counted each in a cell of its own; above, a cell is as wide as a thousandth of its times.
+/// Times below twice this are counted each in its own cell; above, a cell is as wide as a thousandth of its times.
 const HALF: u64 = 1 << 10;
 
 /// Records times in cells whose width grows with them, as an HDR histogram of three digits does (G. Tene), in a
@@ -65,7 +65,7 @@ impl Recorder {
     /// One that recorded nothing.
     pub const EMPTY: Recorder = Recorder { cells: Vec::new(), sum: 0, max: 0 };
 
-    /// Bytes of one that recorded times up to this.
+    /// Bytes of a distribution that recorded times up to this.
     pub fn bytes(longest: Span) -> usize {
         (cell(longest.0) + 1).next_multiple_of(HALF as usize) * size_of::<u32>()
     }

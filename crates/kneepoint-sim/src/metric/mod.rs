@@ -29,7 +29,7 @@ pub struct Metric {
     pub unit: &'static str,
     /// The factor from the unit in files to the unit for people.
     pub scale: f64,
-    /// Whether every report shows it, per scheme. Of a link, that of the bottleneck is shown.
+    /// Whether every report shows it, per scheme. Of links, the bottleneck's is shown.
     pub headline: bool,
     /// Whether short tables, as in terminals, show it.
     pub brief: bool,
@@ -37,7 +37,7 @@ pub struct Metric {
     pub better: Option<Better>,
     /// The numbers that it may have, in the unit of files.
     pub bounds: Bounds,
-    /// Whether it is zero in a run without its subject, as the completed transfers of a class that no transfer was of.
+    /// Whether it is zero in a run without its subject, as are the completed transfers of an empty class.
     pub tally: bool,
 }
 

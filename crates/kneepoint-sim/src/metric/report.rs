@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Application events: what a source of traffic reports, and the counters that its metrics are made of.
+//! Application events: reports of a source of traffic, and the counters behind its metrics.
 //!
 //! ```text
 //! Quantity ─Report→ Request::Report ─→ Event::Reported ─Meter→ Tallies ─Reports::metrics→ Row
@@ -71,11 +71,11 @@ pub struct Reports {
 }
 
 impl Reports {
-    /// Of a source that reports nothing.
+    /// Metrics of a source that reports nothing.
     pub const NONE: Reports = Reports { source: "", metrics: &[] };
 }
 
-/// What the sources of a group reported inside the measurement window, by quantity.
+/// Reports of a group's sources inside the measurement window, by quantity.
 #[derive(Clone, Debug, Default)]
 pub struct Tallies(Vec<(Quantity, Tally)>);
 
@@ -87,7 +87,7 @@ struct Tally {
     times: Recorder,
 }
 
-/// Of a quantity without a report.
+/// A quantity without a report.
 static NOTHING: Tally = Tally { count: 0, sum: 0.0, last: f64::NAN, times: Recorder::EMPTY };
 
 impl Tallies {

@@ -74,7 +74,7 @@ fn says_no_more(packet: &Packet, arriving: &Packet) -> bool {
     }
 }
 
-/// How the blocks of the arriving acknowledgement compare with those of a waiting one.
+/// Compares the blocks of the arriving acknowledgement with a waiting one's.
 #[derive(PartialEq)]
 enum Blocks {
     Fewer,
@@ -138,7 +138,7 @@ mod tests {
         assert_eq!(place(&waiting, with(5, (7, 10)), AckFilter::Conservative), Some(0), "covered");
         assert_eq!(place(&waiting, with(5, (8, 10)), AckFilter::Conservative), None, "7 is news");
         assert_eq!(place(&waiting, ack(6, NONE), AckFilter::Conservative), None, "no blocks");
-        // A block of what has arrived in order is a report of a duplicate.
+        // A block within the data received in order reports a duplicate.
         let duplicates = [with(9, (3, 4)), with(9, (3, 4))];
         assert_eq!(place(&duplicates, with(10, (3, 4)), AckFilter::Aggressive), None);
     }

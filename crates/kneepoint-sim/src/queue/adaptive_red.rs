@@ -65,7 +65,7 @@ impl AdaptiveRed {
             self.red.set_max_p(max_p * self.decrease);
             self.changed = now;
         } else if average > self.target.1 && max_p < self.top {
-            // A step past 1 is no probability.
+            // A step past 1 is not a probability.
             self.red.set_max_p((max_p + self.increase.min(0.25 * max_p)).min(1.0));
             self.changed = now;
         }

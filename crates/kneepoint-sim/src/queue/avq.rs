@@ -15,7 +15,7 @@
 //!
 //! Readings: the law's probability is 0 or 1, and SA or MC make it a chance; a packet that they spare enters the real queue
 //! alone, as a marked one does. A buffer in packets is as many full packets; a virtual buffer holds one at least; without a
-//! limit nothing overflows. What Ct adapts to is the accepted rate, as in ns-2; packets that overflow the real buffer count.
+//! limit nothing overflows. Ct adapts to the accepted rate, as in ns-2; packets that overflow the real buffer count.
 //! Departures: ns-2 puts off the growth of Ct until a packet is accepted. Once Ct is 0 and the virtual queue full, none
 //! ever is; here Ct grows at every arrival. A packet that cannot be marked counts as marked. Nothing is marked at the
 //! front.

@@ -37,7 +37,7 @@ impl Buffer {
         self.waiting.backlog()
     }
 
-    /// How many packets waited at the same time, at most.
+    /// The most packets that waited at the same time.
     pub fn slots(&self) -> usize {
         self.waiting.slots()
     }
@@ -85,7 +85,7 @@ fn arrive<D: Object>(
         let full = !limit.admits(backlog, size);
         Arrival { now, packet: arriving, backlog, full }
     };
-    // For a packet that would not fit into the empty buffer nobody has to go.
+    // A packet that would not fit into the empty buffer pushes no other packet out.
     if limit.admits(Backlog::default(), size) {
         while let Some(ticket) = discipline.push_out(&meets(&packet, waiting.backlog()), waiting, rng) {
             pushed_out(&waiting.remove(ticket).1);

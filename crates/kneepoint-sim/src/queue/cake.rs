@@ -15,7 +15,7 @@
 //! Readings: the last packet of a flow's queue is not dropped. Dropped packets cost a flow nothing.
 //! The filter of acknowledgements is Linux's: an arriving one lets the first of its queue go that it makes redundant, if there are two (or,
 //! `aggressive`, if it is the last), whose echo of marks does not change and whose blocks it covers.
-//! Departures: no shaper, no classes of service (tins), no host fairness; data with an acknowledgement filters none. Each flow has a queue of its own;
+//! Departures: no shaper, no classes of service (tins), no host fairness; data with an acknowledgement filters none. Each flow has its own queue;
 //! CAKE hashes flows into 1024 queues, eight-way set-associative, which seldom differs below several hundred flows. A
 //! queue that is idle is not visited, so that its p and n stay until it is used again.
 
@@ -29,7 +29,7 @@ crate::settings! {
     /// CAKE's parameters.
     pub struct Params {
         ..cobalt: cobalt::Params;
-        /// What a flow may send in each round; `0b` is a full packet of this network.
+        /// The quantum of a flow in each round; `0b` is a full packet of this network.
         quantum: Bytes = Bytes(0), Bytes(0)..=Bytes(65535);
         /// Whether acknowledgements that a later one makes redundant are dropped.
         ack_filter: AckFilter = AckFilter::Off;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! COBALT: CoDel for flows that respond and BLUE for those that do not, on one queue.
 //!
-//! T. Hoeiland-Joergensen, D. Taht, J. Morton, "Piece of CAKE: A Comprehensive Queue Management Solution for Home Gateways", LANMAN 2018, §III; Linux (`sch_cake`). As a queue of its own: J. Palmei et al., "Design and Evaluation of COBALT Queue Discipline", LANMAN 2019. BLUE: W. Feng, K. Shin, D. Kandlur, D. Saha, "The BLUE Active Queue Management Algorithms", IEEE/ACM ToN 10(4) 2002.
+//! T. Hoeiland-Joergensen, D. Taht, J. Morton, "Piece of CAKE: A Comprehensive Queue Management Solution for Home Gateways", LANMAN 2018, §III; Linux (`sch_cake`). As its own queue: J. Palmei et al., "Design and Evaluation of COBALT Queue Discipline", LANMAN 2019. BLUE: W. Feng, K. Shin, D. Kandlur, D. Saha, "The BLUE Active Queue Management Algorithms", IEEE/ACM ToN 10(4) 2002.
 //!
 //! ```text
 //! CoDel   w > target begins a phase:  next = now + interval / sqrt(n),  n at least 1
@@ -31,14 +31,14 @@ crate::settings! {
     pub struct Params {
         /// Mark packets of senders that understand marks, where CoDel would drop them.
         ecn: bool = true;
-        /// The queueing delay that may stand.
+        /// The queueing delay that may persist.
         target: Span = Span::from_millis(5), Span::ZERO..=Span::from_secs(10);
-        /// How long a delay must stand, and the time between the first two responses.
+        /// How long a delay must persist, and the time between the first two responses.
         interval: Span = Span::from_millis(100), Span::from_millis(1)..=Span::from_secs(100);
     }
 }
 
-/// What BLUE adds for a full buffer, and takes away for an empty queue.
+/// BLUE's increase for a full buffer, and its decrease for an empty queue.
 const INCREMENT: f64 = 1.0 / 256.0;
 const DECREMENT: f64 = 1.0 / 4096.0;
 
@@ -67,7 +67,7 @@ impl Cobalt {
         }
     }
 
-    /// A packet of this queue was dropped for want of room.
+    /// A packet of this queue was dropped for lack of room.
     pub fn overflow(&mut self, now: Time) {
         self.shift(INCREMENT, now);
         self.phase = true;

@@ -94,7 +94,7 @@ mod tests {
         CoDel::new(params, link(10, 0.06))
     }
 
-    /// What becomes of a packet that waited so many milliseconds and leaves at `milli`, with so many packets behind it.
+    /// The fate of a packet that waited this many milliseconds and leaves at `milli`, with this many packets behind it.
     fn depart(codel: &mut CoDel, milli: u64, waited: u64, behind: u32, packet: &Packet) -> Decision {
         let backlog = Backlog { packets: behind, bytes: Bytes(u64::from(behind) * 1040) };
         let (now, waited) = (Span::from_millis(milli).after_start(), Span::from_millis(waited));

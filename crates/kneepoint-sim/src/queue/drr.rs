@@ -16,7 +16,7 @@
 //!
 //! Readings: among equally long queues another flow's is the longest before the arrival's; an arrival that is alone in
 //! the longest queue is dropped itself.
-//! Departures: each flow has a queue of its own, RFC 8290 hashes flows into 1024, where they may collide. One packet is
+//! Departures: each flow has its own queue, RFC 8290 hashes flows into 1024, where they may collide. One packet is
 //! dropped at a time, not half of the queue. The 1995 paper sends only what the deficit covers; RFC 8290 sends while it
 //! is positive, so a flow may be ahead by a packet, and its quantum need not be a full packet for constant work.
 
@@ -127,7 +127,7 @@ mod tests {
         (0..3).for_each(|flow| bench.arrive(flow, 500));
         bench.arrive(3, 1400);
         assert_eq!((bench.refused.as_slice(), bench.pushed_out.len()), (&[3][..], 0));
-        // As long as another's: that one goes.
+        // As long as another's: that packet is dropped.
         bench.arrive(4, 500);
         assert_eq!(bench.pushed_out, [2]);
     }

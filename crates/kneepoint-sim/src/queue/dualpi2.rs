@@ -11,7 +11,7 @@
 //! C: drop or mark with p_C;          from p_C >= min(1 / k^2, 1) on: drop
 //! with probability x:                sum <- sum + x;  once the sum exceeds 1: sum <- sum - 1, take this packet
 //! weighted: C sends the share `weight` of the bytes while both queues have packets
-//! shifted:  the queue whose head waits longer, that in L counting `shift` more
+//! shifted:  the queue whose head waits longer, counting `shift` more for the head of L
 //! ```
 //!
 //! `q` the longer of the waits of both heads; `w` sojourn time of a packet that leaves L; `target interval min_delay range
@@ -58,9 +58,9 @@ crate::settings! {
         coupling: f64 = 2.0, 0.01..=100.0;
         /// The wait in the short queue from which packets are marked.
         min_delay: Span = Span::from_micros(800), Span::ZERO..=Span::from_secs(10);
-        /// How much longer a packet waits that is certainly marked; `0s` makes the ramp a step.
+        /// The additional delay at which a packet is certainly marked; `0s` makes the ramp a step.
         range: Span = Span::from_micros(400), Span::ZERO..=Span::from_secs(10);
-        /// The least number of packets behind one that is marked for its wait.
+        /// The least number of packets behind a packet that is marked for its delay.
         min_behind: u32 = 1, 0..=10000000;
         /// How the two queues share the link.
         scheduler: Scheduler = Scheduler::Weighted;
@@ -73,7 +73,7 @@ crate::settings! {
     }
 }
 
-/// What makes a packet one of the short queue: ECT(1).
+/// The condition for a packet to use the short queue: ECT(1).
 const SHORT: Flags = Flags(Flags::ECT.0 | Flags::SCALABLE.0);
 
 /// Takes packets at the rate of a probability, evenly spaced.

@@ -140,7 +140,7 @@ impl<S: Clone> Flows<S> {
         }
     }
 
-    /// The next packet, not yet charged; `emptied` is told of queues whose turn came while nothing waited in them.
+    /// The next packet, not yet charged; `emptied` is called for queues whose turn came while they were empty.
     pub fn next(&mut self, waiting: &mut Waiting, emptied: impl Fn(&mut S)) -> Option<Ticket> {
         loop {
             let new = !self.new.is_empty();

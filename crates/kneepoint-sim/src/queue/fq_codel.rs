@@ -17,7 +17,7 @@
 //! Readings: dropped packets cost a flow nothing. CoDel's state stays with an idle queue. CoDel spares the last packets of
 //! a flow's own queue; the RFC does not say which backlog counts, and Linux takes that of all queues (`spares = "all"`), so that
 //! it drops a flow's only packet. Ties between equally long queues are broken as in `drr`.
-//! Departures: by default each flow has a queue of its own; the RFC hashes flows into 1024 queues, as `queues` = 1024
+//! Departures: by default each flow has its own queue; the RFC hashes flows into 1024 queues, as `queues` = 1024
 //! does. A full buffer drops one packet at a time, the RFC up to 64 and no more than half of the queue.
 
 use super::flows::{Flows, Places};
@@ -29,9 +29,9 @@ use crate::units::{Bytes, Time};
 crate::choice! {
     /// The backlog that CoDel compares with a full packet.
     pub enum Spares {
-        /// That of the packet's own queue.
+        /// The packet's own queue's.
         Flow = "flow",
-        /// That of all queues, as in Linux.
+        /// All queues', as in Linux.
         All = "all",
     }
 }
@@ -42,11 +42,11 @@ crate::settings! {
         ..law: law::Params;
         /// Mark packets of senders that understand marks, instead of dropping them.
         ecn: bool = true;
-        /// What a flow may send in each round; `0b` is a full packet of this network.
+        /// The quantum of a flow in each round; `0b` is a full packet of this network.
         quantum: Bytes = Bytes(0), Bytes(0)..=Bytes(65535);
         /// The number of queues that flows are hashed into; 0 is a queue for each flow.
         queues: u32 = 0, 0..=65536;
-        /// Whose backlog of a full packet or less CoDel leaves alone.
+        /// The rule by which CoDel ignores a backlog of at most a full packet.
         spares: Spares = Spares::Flow;
     }
     linux { spares = "all" }

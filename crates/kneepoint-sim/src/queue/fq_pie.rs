@@ -12,9 +12,10 @@
 //!
 //! `deficit quantum` bytes. Every parameter of `pie` is one of each queue.
 //!
-//! Readings: an arrival that finds no room is dropped, whichever flow holds most, as in Linux. A queue that is idle has
+//! Readings: an arrival that finds no room is dropped regardless of the flow that holds most, as in Linux. A queue that
+//! is idle has
 //! no delay and keeps its probability, which decays.
-//! Departures: by default each flow has a queue of its own; Linux hashes flows into 1024 queues, as `queues` = 1024
+//! Departures: by default each flow has its own queue; Linux hashes flows into 1024 queues, as `queues` = 1024
 //! does. All queues are updated at the same instant, in Linux in groups of 2048.
 
 use super::flows::{Flows, Places};
@@ -26,7 +27,7 @@ crate::settings! {
     /// FQ-PIE's parameters.
     pub struct Params {
         ..pie: pie::Params;
-        /// What a flow may send in each round; `0b` is a full packet of this network.
+        /// The quantum of a flow in each round; `0b` is a full packet of this network.
         quantum: Bytes = Bytes(0), Bytes(0)..=Bytes(65535);
         /// The number of queues that flows are hashed into; 0 is a queue for each flow.
         queues: u32 = 0, 0..=65536;

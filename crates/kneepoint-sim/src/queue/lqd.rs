@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Readings: an arrival whose flow would hold most, but has nothing in the queue, is dropped itself; of equals, another
-//! flow holds most before the arrival's, and the one with the greatest number among those.
+//! flow counts as larger than the arrival's, and the one with the greatest number among these.
 //! Departure: the paper's flows have queues that a fair scheduler serves. Here one queue keeps the order of arrivals, so
 //! only the drops share the link.
 
@@ -21,7 +21,7 @@ crate::settings! {
     pub struct Params {}
 }
 
-/// One queue that knows what each flow holds of it.
+/// One queue that counts each flow's packets.
 #[derive(Clone, Debug)]
 pub struct Lqd {
     /// The bytes that wait, by flow.
@@ -114,7 +114,7 @@ mod tests {
         (0..30).for_each(|_| bench.arrive(0, 100));
         bench.arrive(1, 1040);
         assert_eq!(bench.pushed_out, (0..11).collect::<Vec<_>>());
-        // Alone its flow would hold most: nobody has to go.
+        // Its flow alone would hold most, so no packet is pushed out.
         bench.arrive(2, 2900);
         bench.arrive(3, 3001);
         assert_eq!((bench.refused.as_slice(), bench.pushed_out.len()), (&[31, 32][..], 11));

@@ -72,12 +72,13 @@ pub struct Arrival<'a> {
     pub packet: &'a Packet,
     /// The backlog without it.
     pub backlog: Backlog,
-    /// Whether the limit leaves no room: unless another is pushed out, it is dropped whatever the decision.
+    /// Whether the limit leaves no room: unless another is pushed out, it is dropped regardless of the decision.
     pub full: bool,
 }
 
 impl Arrival<'_> {
-    /// The congestion window, in packets, that the sender of a data packet tells queues; a datagram tells none.
+    /// The congestion window, in packets, that the sender of a data packet announces to queues; a datagram announces
+    /// none.
     #[inline]
     pub fn window(&self) -> Option<f64> {
         match self.packet.body() {
@@ -124,9 +125,9 @@ impl Decision {
 pub enum Order {
     /// That of their arrivals.
     Arrival,
-    /// That of their arrivals within each flow.
+    /// The order of their arrivals within each flow.
     Flow,
-    /// That of their arrivals within each flow among packets that are scalable, ECT(1), and among all others.
+    /// The order of their arrivals within each flow among packets that are scalable, ECT(1), and among all others.
     Class,
 }
 
@@ -232,7 +233,7 @@ crate::registry! {
     }
 }
 
-// Behind the registry, whose macro it uses.
+// After the registry, whose macro it uses.
 mod buffer;
 
 /// Questions to any discipline; the [`Buffer`] asks the rest.

@@ -13,7 +13,7 @@
 //! `q` backlog in packets, without the arriving packet and the one in transmission.
 //!
 //! Readings, as ns-2: the clock is 170 Hz, although a and b are for 160 Hz, and it ticks while the queue is empty;
-//! p is constant between ticks; a packet that finds the buffer full is dropped whatever p is.
+//! p is constant between ticks; a packet that finds the buffer full is dropped for any p.
 //! PISA is `spare = "sa"`: the adjusted probability does not enter the next p. PIMC is `spare = "mc"` and `at_arrival`:
 //! its Figure 3.4 evaluates the law at each arrival with the queue of that instant; without `at_arrival` it has the p of
 //! the last tick, as PISA does. The marking variants are the thesis's future work.
@@ -123,7 +123,7 @@ mod tests {
         let strong = Params { a: 0.01, b: 0.005, ..Params::default() };
         let got = follow(strong.clone(), &[150; 4]);
         assert_eq!(got, [1.0; 4]);
-        // From certainty the first lesser error brings it down: nothing was wound up meanwhile.
+        // From probability one the first smaller error reduces it: there is no wind-up.
         assert!((follow(strong, &[150, 150, 60])[2] - 0.6).abs() < 1e-12);
         assert_eq!(follow(Params::default(), &[50; 500])[499], follow(Params::default(), &[50])[0]);
     }
@@ -140,7 +140,7 @@ mod tests {
         };
         assert_eq!(taken(&mut pi, 10_000), 0);
         pi.on_tick(Backlog { packets: 250, bytes: Bytes(0) }, Time::ZERO);
-        // 0.25 whatever the queue has become; four standard deviations are 245.
+        // 0.25 for any queue; four standard deviations are 245.
         let count = taken(&mut pi, 0);
         assert!((4755..=5245).contains(&count), "{count}");
     }

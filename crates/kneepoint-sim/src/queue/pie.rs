@@ -20,8 +20,8 @@
 //! Readings: `q` is the wait of the packet that left last (§5.2: timestamps), and zero if it left nothing behind. The RFC
 //! contradicts itself on the decay: §4.2, and Linux, want delays of zero; the pseudo-code of the appendices delays below
 //! target / 2. §4.2 is taken. The allowance for bursts is renewed at updates (§4.4) and at arrivals (Appendix A). A full
-//! packet is the mean one. Above `mark_limit` packets are dropped although they could be marked (§5.1). A packet that finds
-//! no room is dropped whatever p is.
+//! packet is the mean one. Above `mark_limit` packets are dropped although they could be marked (§5.1). A packet that
+//! finds no room is dropped for any p.
 //! Linux (`rules = "linux"`) always de-randomizes; it lets in at a backlog of less than two full packets; q' of the exception for short
 //! delays is the wait of the packet that left last, not the latest sample; p decays by a 64th, with an empty queue alone; the allowance for
 //! bursts is renewed at updates alone.
@@ -36,7 +36,7 @@ use crate::rng::Rng;
 use crate::units::{Bytes, Span, Time};
 
 crate::choice! {
-    /// Whose exceptions from the law are made.
+    /// The origin of the exceptions from the law.
     pub enum Rules {
         /// Those of RFC 8033.
         Rfc8033 = "rfc8033",
@@ -55,7 +55,7 @@ crate::settings! {
         mark_limit: f64 = 0.1, 0.0..=1.0;
         /// Space drops evenly: none before the probabilities of the arrivals sum to 0.85, one before 8.5.
         derandomize: bool = false;
-        /// Whose exceptions are made for short queues, short delays and bursts.
+        /// The origin of the exceptions for short queues, short delays and bursts.
         rules: Rules = Rules::Rfc8033;
         /// The queueing delay above which every update adds 0.02 to the probability.
         steep_delay: Span = Span::from_millis(250), Span::ZERO..=Span::from_secs(1000);
@@ -63,10 +63,10 @@ crate::settings! {
     linux { derandomize = "true", rules = "linux" }
 }
 
-/// What is left of the probability at an update without delay, and in Linux.
+/// The factor of the probability at an update without delay, and in Linux.
 const DECAY: f64 = 0.98;
 const DECAY_IN_LINUX: f64 = 63.0 / 64.0;
-/// What an update adds to the probability at a steep delay.
+/// The increase of the probability by an update at a large delay.
 const STEP: f64 = 0.02;
 /// The sums of probabilities up to which a de-randomized drop is impossible, and from which it is certain.
 const IMPOSSIBLE: f64 = 0.85;
@@ -230,7 +230,7 @@ mod tests {
         pie.law.correct(1.0, 0.5);
         // 0.5 - 0.125 · 15 ms, twice without a delay.
         assert!(close(follow(&mut pie, &[0])[0], 0.98 * (0.5 - 0.001_875)));
-        // An empty queue has no delay, whatever the last packet waited.
+        // An empty queue has no delay, whatever the delay of the last packet.
         pie.observe(Span::from_millis(90), Backlog::default());
         assert_eq!(pie.delay, 0.0);
     }

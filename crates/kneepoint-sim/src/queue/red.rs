@@ -53,7 +53,7 @@ crate::settings! {
         min_threshold: f64 = 0.0, 0.0..=10000000.0;
         /// The average queue, in packets, at which the probability reaches `max_p`; 0 is three times the minimum.
         max_threshold: f64 = 0.0, 0.0..=10000000.0;
-        /// The queueing delay that the automatic thresholds aim at.
+        /// The target queueing delay of the automatic thresholds.
         target_delay: Span = Span::from_millis(5), Span::from_micros(10)..=Span::from_secs(10);
         /// The probability at the maximum threshold.
         max_p: f64 = 0.1, 0.0001..=1.0;
@@ -184,7 +184,7 @@ impl Red {
         self.count_bytes = bytes;
     }
 
-    /// Decides on an arrival that the average has taken in.
+    /// Decides on an arrival that the average already includes.
     pub fn judge(&mut self, arrival: &Arrival, rng: &mut Rng) -> Decision {
         self.judge_from(self.thresholds().0, arrival, rng)
     }
@@ -399,7 +399,7 @@ mod tests {
         // p_b = 0.1 + 0.9 · 5 / 15 = 0.4: every third or fourth.
         let high = fate(ecn.clone(), 20, 3_000);
         assert!((800..=900).contains(&high.0) && high.1 == 0, "{high:?}");
-        // Certainty drops, whatever the limit.
+        // A probability of one drops, beyond the limit too.
         assert_eq!(fate(Params { mark_limit: 1.0, ..ecn }, 40, 1000), (999, 0));
     }
 

@@ -12,7 +12,7 @@
 //! `q target` backlog in packets, without the one in transmission; `arrivals in` packets that arrived in the interval;
 //! `C` link rate, packets/s; `gamma` price per packet; `alpha phi input_weight` numbers.
 //!
-//! Readings: arrivals include packets that were dropped, as in ns-2, and are counted whatever their size; `C` is of full
+//! Readings: arrivals include dropped packets, as in ns-2, and are counted without regard to size; `C` is of full
 //! packets of this network.
 //! Departure: ns-2 marks packets as they leave, the paper as they arrive, as here. No length in bytes.
 

@@ -68,9 +68,9 @@ crate::settings! {
     /// RIO's parameters.
     pub struct Params {
         ..classes: Classes;
-        /// What a flow may send in its profile.
+        /// The rate of a flow's profile.
         profile_rate: Rate = Rate::from_mbit(1), Rate(1000)..=Rate::from_mbit(1_000_000);
-        /// What a flow may send in its profile at once.
+        /// The burst of a flow's profile.
         profile_burst: Bytes = Bytes(10_000), Bytes(0)..=Bytes(1_000_000_000);
     }
 }
@@ -170,7 +170,7 @@ impl TwoClasses {
     }
 }
 
-/// What a flow may still send in its profile.
+/// The rest of a flow's profile.
 #[derive(Clone, Copy, Debug)]
 struct Bucket {
     /// In bytes.
@@ -298,7 +298,7 @@ mod tests {
             let mut judge = || queue.judge(class, &arrival(&packet, packets, Time::ZERO), &mut rng);
             (0..20_000).filter(|_| judge() == Decision::Drop).count()
         };
-        // Out at 10 packets: 0.1 · 5 / 10 = 0.05, every ten arrivals on average; whatever part of them is in.
+        // Out at 10 packets: 0.1 · 5 / 10 = 0.05, every ten arrivals on average; in any proportion.
         assert!(dropped(Class::Out, 0, 10).abs_diff(2000) < 150);
         assert!(dropped(Class::Out, 10, 10).abs_diff(2000) < 150);
         assert_eq!(dropped(Class::In, 10, 10), 0);

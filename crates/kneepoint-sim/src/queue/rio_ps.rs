@@ -12,7 +12,7 @@
 //!
 //! `n L_t` packets; `T_u T_c` times; a flow is active that sent a packet in the last T_u.
 //!
-//! Readings: a new connection in the place of an old one is a new flow. L_t is constant unless a ratio is given; the paper
+//! Readings: a new connection instead of an old one is a new flow. L_t is constant unless a ratio is given; the paper
 //! adapts it to a ratio of short to long flows without the step being known to us: here it is chosen anew, from the packets
 //! that active flows have sent. The constant is the length below which the paper calls a flow short.
 //! Departure: the paper counts and tags packets at the edge of the network. Packets carry no tag here, so the queue itself

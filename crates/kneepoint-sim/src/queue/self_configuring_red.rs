@@ -25,9 +25,9 @@ crate::settings! {
     /// Self-configuring RED's parameters; zero is automatic where the sentence says so.
     pub struct Params {
         ..red: red::Params;
-        /// What max_p is divided by when the average falls below the minimum threshold.
+        /// The divisor of max_p when the average falls below the minimum threshold.
         divisor: f64 = 3.0, 1.0..=1000.0;
-        /// What max_p is multiplied by when the average rises above the maximum threshold.
+        /// The factor of max_p when the average rises above the maximum threshold.
         factor: f64 = 2.0, 1.0..=1000.0;
     }
 }

@@ -221,7 +221,7 @@ mod tests {
             bench.arrive(flow, 1000);
         }
         assert_eq!(bench.pushed_out, [0]);
-        // 0 and 0, 1, 2 wait: with another of 1, its queue is as long as that of 0, which loses one.
+        // 0 and 0, 1, 2 wait: with another of 1, its queue is as long as queue 0, which loses one.
         bench.arrive(1, 1000);
         assert_eq!((bench.pushed_out.as_slice(), bench.refused.len()), (&[0, 1][..], 0));
         assert_eq!(flows(&mut bench), [0, 1, 2, 1]);
@@ -236,7 +236,8 @@ mod tests {
         for flow in [0, 0, 0, 1, 2] {
             bench.arrive(flow, 1000);
         }
-        // The third of flow 0. Then 0 and 0, 1, 2 wait: with another of 1, its queue is as long as that of 0, and it is refused.
+        // The third of flow 0. Then 0 and 0, 1, 2 wait: with another of 1, its queue is as long as queue 0, and it is
+        // refused.
         assert_eq!(bench.pushed_out, [2]);
         bench.arrive(1, 1000);
         assert_eq!((bench.pushed_out.as_slice(), bench.refused.as_slice()), (&[2][..], &[5][..]));

@@ -15,7 +15,7 @@
 //!
 //! Readings: the paper was not at hand. The thesis that introduced PISA gives the directions: a window above the average
 //! lowers the minimum threshold and raises the maximum probability, one below the reverse. The equations are the linear ones
-//! that are RED's at the average window and never drop early at a window of 0. Each packet has a minimum of its own, so the
+//! that are RED's at the average window and never drop early at a window of 0. Each packet has its own minimum, so the
 //! count of arrivals since the last drop starts over where an arrival finds no more than one packet waiting, not where the
 //! average is below the minimum.
 

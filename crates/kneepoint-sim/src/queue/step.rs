@@ -16,7 +16,7 @@
 //! Packets that the step does not concern pass until the buffer is full: packets of senders that do not understand
 //! marks and, with `scalable_only`, packets of senders that answer marks as losses, ECT(0), for whom a step so shallow
 //! is not meant (RFC 9331 §5.1).
-//! Departure: RFC 9332 gives such packets a queue of their own, whose marks are coupled to the step's (DualPI2).
+//! Departure: RFC 9332 gives such packets their own queue, whose marks are coupled to the step's (DualPI2).
 //! A link has one queue here: a flow that fills it delays every other. This is the step alone, not DualPI2.
 
 use super::{Arrival, Backlog, Decision, Discipline, Facts};

@@ -3,7 +3,7 @@
 //!
 //! Packets lie in slots that are reused hot, and lines are chains of slots, so a thousand queues cost no more than the
 //! packets in them. A discipline never sees a slot: it holds [`Ticket`]s, which cannot be copied, so that no packet is
-//! sent twice or stands in two lines.
+//! sent twice or is in two lines.
 
 use super::Backlog;
 use crate::packet::Packet;
@@ -46,7 +46,7 @@ impl Line {
     }
 }
 
-/// A packet and when it arrived, in a cache line of its own.
+/// A packet and when it arrived, in its own cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Slot {
@@ -54,7 +54,7 @@ struct Slot {
     packet: Packet,
 }
 
-/// All packets that wait in a buffer. It has one line of its own, for disciplines that need no more.
+/// All packets that wait in a buffer. It has one line, for disciplines that need no more.
 #[derive(Clone, Debug)]
 pub struct Waiting {
     slots: Vec<Slot>,
@@ -75,7 +75,7 @@ impl Waiting {
     /// Bytes of a waiting packet.
     pub const PACKET: usize = size_of::<Slot>() + size_of::<u32>();
 
-    /// How many slots there are: as many as packets waited at the same time.
+    /// The number of slots: the most packets that waited at the same time.
     pub fn slots(&self) -> usize {
         self.slots.len()
     }
@@ -245,7 +245,7 @@ mod tests {
         assert_eq!(size_of::<Slot>(), 64);
     }
 
-    /// Random operations on three lines and the buffer's own beside queues that hold packets.
+    /// Random operations on three lines and the buffer's own, compared with queues that hold packets.
     #[test]
     fn lines_keep_their_order_and_share_slots() {
         let mut rng = Rng::stream(1, "waiting", 0);

@@ -25,7 +25,7 @@ pub struct Agent {
     open: Vec<(u32, FlowId)>,
 }
 
-/// Hosts that agents share, or that one has for itself.
+/// Hosts that agents share, or a single agent's own.
 #[derive(Clone, Debug)]
 pub struct Pool {
     group: u32,
@@ -37,15 +37,15 @@ pub struct Pool {
     datagrams: Option<FlowId>,
 }
 
-/// What the connections of a group have in common.
+/// Common settings of a group's connections.
 #[derive(Clone, Debug)]
 pub struct Leg {
     options: Arc<Options>,
-    /// Of each member or, where connections are opened in the run, of each pair of nodes.
+    /// For each member or, where connections are opened in the run, for each pair of nodes.
     paths: Vec<Paths>,
     /// The slot of the first member, where slots are known before the run.
     slots: Option<u32>,
-    /// The group as which a proxy carries their data on, and what the proxy holds of each at most.
+    /// The group under which a proxy forwards their data, and the most that it buffers for each.
     onward: Option<(usize, Bytes)>,
 }
 
@@ -72,8 +72,8 @@ impl Setup<'_> {
 
 /// Setting up.
 impl Engine<'_> {
-    /// Opens the slots known before the run, in the order of the roster: those of transfers go to the agenda, the others
-    /// wait for their agents.
+    /// Opens the slots known before the run, in the order of the roster: slots of transfers go to the agenda, the
+    /// others wait for their agents.
     pub(super) fn open_slots(&mut self, setup: &mut Setup) {
         self.legs = self.valid.groups().iter().map(Leg::of).collect();
         for joint in self.valid.joints() {
@@ -133,8 +133,8 @@ impl Engine<'_> {
         }
     }
 
-    /// Makes the members of all groups but those of transfers: those that open connections first, then those of
-    /// datagrams, then those of one connection.
+    /// Makes the members of all groups except transfers: members that open connections first, then datagrams, then
+    /// single connections.
     pub(super) fn add_agents(&mut self, setup: &mut Setup) {
         for wanted in [Kind::opens, |kind| kind == Kind::Datagrams, |kind| kind == Kind::Streams] {
             for (place, group) in self.valid.groups().iter().enumerate() {
@@ -242,7 +242,7 @@ impl Engine<'_> {
         }
     }
 
-    /// The group whose connections deliver the data of another group's: itself, unless proxies carry its data on.
+    /// The group whose connections deliver the data of a group: the group itself, unless proxies forward its data.
     fn receiving(&self, mut group: u32) -> u32 {
         while let Some((onward, _)) = self.legs[group as usize].onward {
             group = onward as u32;

@@ -20,7 +20,7 @@ pub struct Paths {
     pub forward: u32,
     /// The first hop of its acknowledgements.
     pub backward: u32,
-    /// The class of its data for the oracle, if there is one that knows of it.
+    /// The class of its data for the oracle, if any.
     pub class: Option<u32>,
 }
 
@@ -68,7 +68,7 @@ pub(super) struct Chain {
     pub(super) onward: Option<FlowId>,
     /// The slot whose data it carries on, if its sender is a proxy.
     pub(super) behind: Option<FlowId>,
-    /// Segments that its receiver, a proxy, has passed on.
+    /// Segments that its receiver, a proxy, has forwarded.
     pub(super) passed: u32,
 }
 
@@ -119,7 +119,7 @@ pub(super) struct Part {
     pub(super) size: Bytes,
 }
 
-/// How many are delivered: those before all others. A live stream may have thousands on their way.
+/// The number delivered before all others. A live stream may have thousands on their way.
 fn delivered(parts: &Parts) -> usize {
     parts.partition_point(|part| part.delivered != Time::NEVER)
 }
@@ -205,7 +205,7 @@ impl Flow {
     /// Awaits the end of the next part that is on its way, or of all data.
     pub(super) fn await_more(&mut self) {
         if self.chain.onward.is_some() {
-            // A proxy passes each segment on.
+            // A proxy forwards each segment.
             self.awaited = self.receiver.next() + 1;
             return;
         }
@@ -242,7 +242,7 @@ impl Flow {
     /// All data is acknowledged and none follows. It was one transfer, unless transfers were parts of it.
     pub(super) fn end<O: Observer>(&mut self, flow: FlowId, now: Time, watch: &mut O) {
         if self.began == Time::NEVER {
-            return; // A proxy had nothing to carry on.
+            return; // A proxy had nothing to forward.
         }
         if self.parts.is_none() {
             watch.on(now, &self.completed(flow, now));
@@ -250,7 +250,7 @@ impl Flow {
         watch.on(now, &Event::Closed { flow });
     }
 
-    /// What there is to tell of a transfer that ended.
+    /// The data of an ended transfer.
     fn completed(&self, flow: FlowId, now: Time) -> Event<'static> {
         let delivered = self.delivered.min(now);
         let (group, began, size) = (self.group, self.began, self.sender.acked());

@@ -19,12 +19,12 @@ pub struct Hosts {
     base: Entity,
     packets: u32,
     seed: u64,
-    /// What senders are told out of band.
+    /// Signals to senders out of band.
     oracle: Option<Box<Oracle>>,
 }
 
 impl Hosts {
-    /// No slots yet, and room for as many as are known of.
+    /// No slots yet, and room for all known ones.
     pub fn new(base: Entity, slots: usize, seed: u64, oracle: Option<Box<Oracle>>) -> Hosts {
         Hosts { flows: Vec::with_capacity(slots), base, packets: 0, seed, oracle }
     }
@@ -62,7 +62,7 @@ impl Hosts {
         *slot = Flow { epoch, chain, ..Flow::new(task, rng, noise) };
     }
 
-    /// Where the noise of a slot's measurements is from. Every transfer of a slot has the same.
+    /// The source of noise in a slot's measurements. Every transfer of a slot has the same.
     fn noise(&self, slot: usize) -> impl FnOnce() -> Rng + use<> {
         let seed = self.seed;
         move || Rng::stream(seed, "rtt-noise", slot as u64)
@@ -332,7 +332,7 @@ impl Hosts {
         }
         let receiver = &self.flows[packet.flow as usize].receiver;
         match reply {
-            // What it answers may be for packets before this one, which is then held back itself.
+            // The acknowledgement may be for earlier packets, while this one's is delayed.
             Some(reply) => {
                 let wakeup = receiver.next_wakeup();
                 if wakeup != Time::NEVER {

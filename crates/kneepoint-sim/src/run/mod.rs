@@ -3,9 +3,9 @@
 //!
 //! One run is single-threaded, and the same seed gives the same events on every machine. Everything that waits
 //! is an entity with at most one pending event: a link's transmission, its first arrival, its discipline's
-//! clock; the agenda of starts and stops; the sampler; the sources, those that open connections first, then those of
-//! datagrams, then those of one connection; the timers of the two ends of each flow. They act in that order where their
-//! times are equal.
+//! clock; the agenda of starts and stops; the sampler; the sources: sources that open connections first, then
+//! datagrams, then single connections; the timers of the two ends of each flow. They take effect in that order where
+//! their times are equal.
 
 mod agents;
 pub mod cost;
@@ -287,7 +287,8 @@ impl View for Engine<'_> {
     }
 }
 
-/// The scenario's links, then one for each noisy host; and which listed connection, then which pair for others, has which.
+/// The scenario's links, then one for each noisy host; and the link of each listed connection, then of each pair for
+/// others.
 fn links_with_jitter(valid: &Valid) -> (Vec<LinkSpec>, Vec<Option<u32>>) {
     let mut links = valid.network().links.clone();
     let hosts = |wanted: fn(Kind) -> bool| {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The run's knowledge of fair rates, told to senders out of band.
+//! The run's fair rates, given to senders out of band.
 
 use std::collections::VecDeque;
 
@@ -9,7 +9,7 @@ use crate::link::{LinkSpec, capacity};
 use crate::queue::Facts;
 use crate::units::{Bytes, Interval, Rate, Span, Time};
 
-/// A link whose share is told.
+/// A link whose share is announced.
 #[derive(Clone, Debug)]
 struct Told {
     link: u32,
@@ -19,21 +19,21 @@ struct Told {
     out_of_band: OutOfBand,
 }
 
-/// How many flows of each class were open from an instant on.
+/// The number of open flows of each class since an instant.
 #[derive(Clone, Debug)]
 struct Population {
     from: Time,
     flows: Vec<u32>,
 }
 
-/// All that senders may be told.
+/// All possible signals to senders.
 #[derive(Clone, Debug)]
 pub struct Oracle {
     told: Vec<Told>,
     /// Flows that cross the same of these links with the same delay.
     classes: Vec<Class>,
     delays: Vec<Span>,
-    /// The oldest first; what no sender can ask for any more is forgotten.
+    /// The oldest first; entries that no sender can request are removed.
     history: VecDeque<Population>,
 }
 
@@ -53,7 +53,7 @@ impl Oracle {
             .then(|| Box::new(Oracle { told, classes: Vec::new(), delays: Vec::new(), history }))
     }
 
-    /// The class of flows whose data takes this path and whose base round trip is `rtt`; none if nothing is told of it.
+    /// The class of flows whose data takes this path and whose base round trip is `rtt`; none if it receives no signal.
     pub fn class(&mut self, path: &[u32], rtt: Span) -> Option<u32> {
         let links: Vec<usize> =
             (0..self.told.len()).filter(|place| path.contains(&self.told[*place].link)).collect();
@@ -94,7 +94,7 @@ impl Oracle {
         }
     }
 
-    /// The rate that a flow of a class is told at `now`.
+    /// The rate given to a flow of a class at `now`.
     pub fn rate(&mut self, class: u32, now: Time) -> Rate {
         let at = Time(now.0.saturating_sub(self.delays[class as usize].0));
         let population = self.history.iter().rev().find(|population| population.from <= at);

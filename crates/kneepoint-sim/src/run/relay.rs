@@ -40,7 +40,7 @@ impl Flow {
 
 /// Proxies.
 impl Hosts {
-    /// Lets a proxy carry the data of one slot on as that of another. Neither has begun.
+    /// Lets a proxy forward the data of one slot as another's. Neither has begun.
     pub fn join(&mut self, from: FlowId, to: FlowId, buffer: Bytes) {
         let first = &mut self.flows[from.0 as usize];
         first.chain.onward = Some(to);
@@ -51,12 +51,12 @@ impl Hosts {
         second.heeds = true;
     }
 
-    /// The slot that carries a slot's data on.
+    /// The slot that forwards a slot's data.
     pub fn onward(&self, flow: FlowId) -> Option<FlowId> {
         self.flows[flow.0 as usize].chain.onward
     }
 
-    /// The receiver of a slot has more data in order, which a proxy passes on.
+    /// The receiver of a slot has more data in order, which a proxy forwards.
     #[cold]
     #[inline(never)]
     pub(super) fn pass_on<O: Observer>(

@@ -50,7 +50,7 @@ pub struct Builder {
     pub network: Network,
     /// Groups of traffic, in the order in which tables show them.
     pub groups: Vec<Group>,
-    /// Groups whose data a proxy carries on as that of other groups.
+    /// Groups whose data a proxy forwards as other groups'.
     pub joints: Vec<Joint>,
 }
 
@@ -81,7 +81,7 @@ impl Builder {
         self
     }
 
-    /// The measurement interval.
+    /// The measurement window.
     #[must_use]
     pub fn measure(mut self, window: Interval) -> Builder {
         self.schedule.measure = window;

@@ -14,7 +14,7 @@ use crate::tcp::Recovery;
 use crate::traffic::Kind;
 use crate::units::{Bytes, Rate, Span, Time};
 
-/// As many senders as one network may have: memory, and tables that somebody could read.
+/// The most senders of one network: a limit for memory, and for tables that can be read.
 pub const GREATEST_POPULATION: u32 = 100_000;
 /// Sequence numbers of segments have 32 bits; this leaves a window's room.
 pub const GREATEST_SEQUENCE: u64 = 4_000_000_000;
@@ -24,7 +24,7 @@ const LONGEST: Span = Span::from_secs(1_000_000);
 const GREATEST_DELAY: Span = Span::from_secs(1000);
 /// The most samples of any run: an emulation may last a week.
 const MOST_SAMPLES: u64 = 10_000_000;
-/// The most samples of a run that is kept, as those of scenarios are: more make a file that nobody would read.
+/// The most samples of a kept run, as for scenarios: more make an unreadable file.
 const KEPT_SAMPLES: u64 = 2_000_000;
 /// The greatest packet on the wire.
 const GREATEST_PACKET: Bytes = Bytes(65_535);
@@ -118,11 +118,7 @@ fn names<'n>(kind: &str, all: impl IntoIterator<Item = &'n String>) -> Checked {
     let mut known = BTreeSet::new();
     for name in all {
         ensure(!name.is_empty(), || format!("a {kind} has no name"), "give it one")?;
-        ensure(
-            known.insert(name),
-            || format!("two {kind}s are called `{name}`"),
-            "give each a name of its own",
-        )?;
+        ensure(known.insert(name), || format!("two {kind}s are called `{name}`"), "give each its own name")?;
     }
     Ok(())
 }
@@ -378,8 +374,8 @@ fn joint(joint: &Joint, before: &[Joint], groups: &[Group]) -> Checked {
     let tcp = from.tcp.as_ref();
     ensure(
         tcp.is_some_and(|tcp| tcp.recovery == Recovery::Rack),
-        || format!("group `{first}`: its senders know no window of a receiver, which a proxy needs"),
-        "let hosts be those of Linux: `preset = \"linux\"` in [tcp], or `--tcp linux`",
+        || format!("group `{first}`: its senders ignore the receiver's window, which a proxy needs"),
+        "let hosts be Linux's: `preset = \"linux\"` in [tcp], or `--tcp linux`",
     )?;
     let least = tcp.map_or(Bytes(0), |tcp| Bytes(2 * tcp.payload.0));
     ensure(

@@ -2,7 +2,7 @@
 //! Specs: a network with its traffic, described part by part and then sealed.
 //!
 //! A [`Builder`] has public fields and promises nothing. [`Builder::build`] checks it, and the result, [`Valid`], can be
-//! read but not changed, so that whatever runs it need not check again.
+//! read but not changed, so that it need not be checked again.
 
 mod builder;
 mod check;
@@ -49,7 +49,7 @@ impl Valid {
         &self.0.groups
     }
 
-    /// Groups whose data a proxy carries on as that of other groups.
+    /// Groups whose data a proxy forwards as other groups'.
     #[inline]
     pub fn joints(&self) -> &[Joint] {
         &self.0.joints
@@ -60,7 +60,7 @@ impl Valid {
         self.joints().iter().any(|joint| joint.to == group)
     }
 
-    /// The group whose senders begin the connections of a group: another one where proxies carry its data on.
+    /// The group whose senders begin the connections of a group: another one where proxies forward its data.
     pub fn origin(&self, mut group: usize) -> usize {
         while let Some(joint) = self.joints().iter().find(|joint| joint.to == group) {
             group = joint.from;
@@ -78,7 +78,7 @@ impl Valid {
         self.0
     }
 
-    /// The same, sampled as often as this, or not at all; no more often than a scenario may be.
+    /// The same, sampled at this interval, or not at all; the limits are those of a scenario.
     pub fn with_sample(mut self, sample: Option<Span>) -> Result<Valid, Invalid> {
         let duration = self.0.schedule.duration.since(Time::ZERO);
         sample.map_or(Ok(()), |sample| check::kept(sample, duration))?;
@@ -109,7 +109,7 @@ impl Valid {
     pub fn footprint(&self) -> usize {
         let pairs: usize = self.groups().iter().map(|group| group.pairs.len()).sum();
         let members: usize = self.groups().iter().map(|group| group.members.len()).sum();
-        // A short string on the heap takes some thirty bytes beside its handle.
+        // A short string on the heap takes some thirty bytes in addition to its handle.
         self.network().links.len() * (size_of::<LinkSpec>() + 32)
             + self.network().nodes.len() * (size_of::<String>() + 32)
             + pairs * size_of::<(NodeId, NodeId)>()
@@ -127,7 +127,7 @@ impl Valid {
 pub struct Schedule {
     /// The end of the run.
     pub duration: Time,
-    /// The measurement interval, inside the run.
+    /// The measurement window, inside the run.
     pub measure: Interval,
     /// How often the state is sampled, if it is.
     pub sample: Option<Span>,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Roster: the flow slots known before a run, those of listed connections first, then those of datagrams.
+//! Roster: the flow slots known before a run, listed connections first, then datagrams.
 //!
 //! Slots of connections that are opened in the run follow them, in the order of opening.
 

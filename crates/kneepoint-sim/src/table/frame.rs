@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Rows of numbers under labels, and the rows of an experiment over its seeds.
 //!
-//! Labels are the axes of the sweep (`scheme`, `bandwidth`) and those of a run's rows (`link`, `group`, `predictor`, `time`). A number is found by all its labels, so the queue of one link is never taken for the
+//! Labels are the axes of the sweep (`scheme`, `bandwidth`) and labels of a run's rows (`link`, `group`, `predictor`,
+//! `time`). A number is found by all its labels, so the queue of one link is never taken for the
 //! queue of the bottleneck.
 
 use std::collections::BTreeMap;
@@ -19,7 +20,7 @@ crate::keys! {
     /// Numbers of one run under the same labels.
     #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
     pub struct Row {
-        /// What the row is about: no label for the whole run, else those of its subject.
+        /// The subject of the row: no label for the whole run, else the subject's.
         pub labels: Labels => Shape::Each("<label>", "The label along this axis, as `link` or `group`."),
         /// The metrics of the subject.
         pub values: BTreeMap<String, Option<f64>> => Shape::Each("<metric>", "The value of the metric; left out where it is undefined."),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Numbers for people: as many digits as mean something. Files for machines have all of them.
+//! Numbers for people: significant digits only. Files for machines have all of them.
 //!
 //! ```text
 //! 12.3 ± 0.4     a mean and half its confidence interval: two digits of that, and five of the mean at most
@@ -21,7 +21,7 @@ const THIN: char = '\u{202f}';
 /// A confidence interval as people read it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Spread {
-    /// As far to both sides: its half width.
+    /// The same to both sides: its half width.
     Even(String),
     /// From one number to another, where a bound of the quantity cuts it.
     Between(String, String),
@@ -51,7 +51,7 @@ pub fn plain(value: f64) -> String {
     if whole { fixed(value, 0) } else { significant(value, 4) }
 }
 
-/// A difference with its sign, to so many decimals: `+1.2`, and `0.0` without one.
+/// A difference with its sign, to this many decimals: `+1.2`, and `0.0` without one.
 pub fn signed(value: f64, decimals: i32) -> String {
     let text = fixed(value, decimals);
     let zero = !text.contains(|digit| ('1'..='9').contains(&digit));
@@ -66,8 +66,8 @@ pub fn estimate(estimate: &Estimate, scale: f64) -> (String, Option<String>) {
     }
 }
 
-/// A mean times `scale` and its interval, both to the last digit that the interval leaves any meaning. The bounds are those of the
-/// quantity before the scale.
+/// A mean times `scale` and its interval, both to the last digit that the interval leaves any meaning. The bounds apply
+/// to the quantity before scaling.
 pub fn quoted(estimate: &Estimate, scale: f64, bounds: Bounds) -> (String, Option<Spread>) {
     let Estimate { mean, half_width } = estimate.times(scale);
     let known = |half: &f64| half.is_finite() && mean.is_finite();
@@ -146,7 +146,7 @@ fn tiny(value: f64, digits: i32) -> String {
     format!("{number} × 10{}", exponent.chars().map(raised).collect::<String>())
 }
 
-/// More decimals are zeros, or say nothing.
+/// More decimals are zeros or noise.
 const MOST_DECIMALS: i32 = 6;
 
 /// How many decimals show `digits` significant digits of `value`; fewer than none where digits before the point are too many.
@@ -158,7 +158,7 @@ fn places(value: f64, digits: i32) -> i32 {
     (digits - 1 - magnitude).min(MOST_DECIMALS)
 }
 
-/// To so many decimals: 18 754 to -1 of them is 18750.
+/// To this many decimals: 18 754 to -1 of them is 18750.
 fn fixed(value: f64, decimals: i32) -> String {
     let unit = libm::exp10(f64::from(-decimals.min(0)));
     let text = match decimals < 0 {
@@ -169,7 +169,7 @@ fn fixed(value: f64, decimals: i32) -> String {
     if text.starts_with('-') && is_zero(&text) { text[1..].into() } else { text }
 }
 
-/// Whether a number has no other digit than zeros.
+/// Whether all digits of a number are zero.
 fn is_zero(text: &str) -> bool {
     !text.contains(|digit| ('1'..='9').contains(&digit))
 }

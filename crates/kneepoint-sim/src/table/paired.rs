@@ -50,7 +50,7 @@ impl Paired {
     }
 }
 
-/// Whether no seed changes a quantity, which is no count.
+/// Whether no seed changes a quantity, which is not a count.
 fn is_fixed(pairs: &[(f64, f64)]) -> bool {
     let counts = |(one, other): &(f64, f64)| one.fract() == 0.0 && other.fract() == 0.0;
     pairs.windows(2).all(|two| two[0] == two[1]) && !pairs.iter().all(counts)

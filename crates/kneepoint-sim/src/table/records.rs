@@ -45,7 +45,7 @@ impl Cell {
         }
     }
 
-    /// The same, and nothing for a number that does not exist.
+    /// The same, and empty for a missing number.
     pub fn known(&self) -> Option<String> {
         match self {
             Cell::Number(number) if defined(*number).is_none() => None,

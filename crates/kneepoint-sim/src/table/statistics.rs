@@ -50,8 +50,7 @@ impl Estimate {
         (self.mean - half_width, self.mean + half_width)
     }
 
-    /// The part of the interval that lies within bounds: no more and no fewer intervals cover the true mean, which lies within
-    /// them, too.
+    /// The part of the interval that lies within bounds: for proportions that lie within the bounds themselves.
     pub fn within(&self, bounds: Bounds) -> (f64, f64) {
         let (low, high) = self.interval();
         match self.mean.is_nan() {
@@ -73,13 +72,13 @@ pub struct Bounds {
 impl Bounds {
     /// Of differences: any number.
     pub const NONE: Bounds = Bounds { least: f64::NEG_INFINITY, most: f64::INFINITY };
-    /// Of counts, times and rates.
+    /// Thresholds for counts, times and rates.
     pub const POSITIVE: Bounds = Bounds { least: 0.0, most: f64::INFINITY };
     /// Of fractions.
     pub const FRACTION: Bounds = Bounds { least: 0.0, most: 1.0 };
 }
 
-/// What 97.5 % of Student's distribution with `freedom` degrees of freedom do not exceed.
+/// The 97.5 % quantile of Student's distribution with `freedom` degrees of freedom.
 pub(super) fn student_t(freedom: f64) -> f64 {
     let quantile = StudentsT::new(0.0, 1.0, freedom).map_or(f64::NAN, |student| student.inverse_cdf(0.975));
     // The last digits of the root search vary between machines; equal bytes need them equal.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Steadiness: whether a measured quantity has a mean that a longer run would have, too, and how well one run knows it.
+//! Steadiness: whether a measured quantity has a mean that a longer run would have, too, and how precisely one run
+//! estimates it.
 //!
 //! A run is a series of means over equal parts of its window.
 //!
@@ -18,7 +19,8 @@
 //! M. Watson, "Testing Models of Low-Frequency Variability", Econometrica 76, 2008. The two see different failures: a short transient moves the
 //! first fifth and hardly the slowest cosine, and a slow one moves that alone.
 //!
-//! The begin of steadiness is that of MSER-5 (K. White, "An Effective Truncation Heuristic for Bias Reduction in Simulation Output", Simulation 69,
+//! The start of steadiness is found by MSER-5 (K. White, "An Effective Truncation Heuristic for Bias Reduction in
+//! Simulation Output", Simulation 69,
 //! 1997): the truncation with the least standard error of the mean of the rest. Its minimum in the last half means that there is none.
 
 use super::Estimate;
@@ -35,7 +37,8 @@ fn cosine(series: &[f64], j: usize) -> f64 {
     libm::sqrt(2.0 / count) * sum
 }
 
-/// How many cosines tell the long-run variance of a series of this length: more have less noise and more bias.
+/// The number of cosines that estimate the long-run variance of a series of this length: more have less noise and more
+/// bias.
 fn cosines(count: usize) -> usize {
     (libm::round(0.4 * libm::cbrt(count as f64 * count as f64)) as usize).max(1)
 }
@@ -74,7 +77,7 @@ pub struct Drift {
 }
 
 impl Drift {
-    /// How far the mean of the window is off that of its last half, as a part of the latter.
+    /// The relative difference between the mean of the window and the mean of its last half.
     pub fn bias(&self) -> f64 {
         (self.mean / self.late - 1.0).abs()
     }
@@ -110,7 +113,7 @@ fn early(runs: &[Vec<f64>]) -> f64 {
     pooled(&differences.collect::<Vec<_>>(), inside, freedom)
 }
 
-/// The probability of the slowest cosine beside the next ones.
+/// The probability of the slowest cosine relative to the next ones.
 fn trend(runs: &[Vec<f64>]) -> f64 {
     let freedom = cosines(runs[0].len());
     let inside = runs.iter().map(|run| squares(run, 2, freedom)).sum();
@@ -118,7 +121,7 @@ fn trend(runs: &[Vec<f64>]) -> f64 {
 }
 
 /// The probability of the mean of one number of each run under the hypothesis that it is zero. The variance of such a number is known from
-/// within the runs, by the sum of so many squares of each, and from between them.
+/// within the runs, by the sum of this many squares of each, and from between them.
 fn pooled(numbers: &[f64], inside: f64, each: usize) -> f64 {
     let (runs, centre) = (numbers.len() as f64, mean(numbers));
     let between: f64 = numbers.iter().map(|number| (number - centre) * (number - centre)).sum();
@@ -139,7 +142,7 @@ fn settled(series: &[f64]) -> usize {
         rest.iter().map(|value| (value - centre) * (value - centre)).sum::<f64>()
             / (rest.len() * rest.len()) as f64
     };
-    // Of very few parts the error is small by chance: five are left at least.
+    // The error of very few parts is small by chance: at least five remain.
     let all = (0..series.len().saturating_sub(4)).map(|from| (from, error(from)));
     all.fold((0, f64::INFINITY), |best, one| if one.1 < best.1 { one } else { best }).0
 }
@@ -179,7 +182,7 @@ mod tests {
         assert!((mean - 1.0).abs() < 0.03, "{mean}");
     }
 
-    /// Of one run, where its pieces are independent after some parts.
+    /// For one run, where its pieces are independent after some parts.
     #[test]
     fn ninety_three_to_ninety_seven_of_a_hundred_intervals_of_one_run_hold_its_mean() {
         for (place, correlation) in [0.0, 0.3, 0.6].into_iter().enumerate() {

@@ -4,7 +4,7 @@
 //! ```text
 //! exact  w
 //! tos    floor(w),  1 to 255                       8 bits
-//! dscp   2^((c - 1) / 4),  c = 1 to 63             6 bits; c = 0 is no hint
+//! dscp   2^((c - 1) / 4),  c = 1 to 63             6 bits; c = 0 is not a hint
 //!        c = 1 + 4 log2 w, rounded
 //! ```
 //!
@@ -19,7 +19,7 @@
 crate::choice! {
     /// How a packet carries its sender's window.
     pub enum Encoding {
-        /// As it is, which no header has room for.
+        /// The exact value, for which no header has room.
         Exact = "exact",
         /// Whole packets up to 255, in the eight bits of the TOS field.
         Tos = "tos",
@@ -30,7 +30,7 @@ crate::choice! {
 
 /// Codes for each doubling of the window.
 const PER_DOUBLING: f64 = 4.0;
-/// The greatest code above that of one packet.
+/// The greatest code above the code of one packet.
 const GREATEST: f64 = 62.0;
 
 impl Encoding {

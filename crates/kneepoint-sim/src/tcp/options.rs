@@ -20,7 +20,7 @@ crate::choice! {
         NewReno = "newreno",
         /// A scoreboard of selective acknowledgements (RFC 6675).
         Sack = "sack",
-        /// Times of sending beside the scoreboard, and probes at the tail (RACK-TLP, RFC 8985).
+        /// Times of sending in addition to the scoreboard, and probes at the tail (RACK-TLP, RFC 8985).
         Rack = "rack",
     }
 }
@@ -35,7 +35,7 @@ impl Recovery {
 crate::choice! {
     /// The host whose options are the defaults.
     pub enum Host {
-        /// That of the papers, a host of 2007: RFC 6675, an initial window of two.
+        /// The papers' host, of 2007: RFC 6675, an initial window of two.
         Paper = "paper",
         /// Linux 6: RACK-TLP, PRR, an initial window of ten, delayed acknowledgements, its own CUBIC and BBR.
         Linux = "linux",
@@ -50,23 +50,23 @@ impl Host {
 }
 
 crate::choice! {
-    /// What a reduction after a loss starts from.
+    /// The value from which a loss reduces the window.
     pub enum Reduced {
         /// The window, as far as the receiver has room for it (ns-2's `windowd`).
         Window = "window",
-        /// What is outstanding, where the window is not full (FlightSize, RFC 5681 equation 4).
+        /// The outstanding packets, where the window is not full (FlightSize, RFC 5681 equation 4).
         Outstanding = "outstanding",
     }
 }
 
 crate::choice! {
-    /// Whose time of sending an acknowledgement echoes that fills no gap, and whether it is a sample.
+    /// The packet whose sending time is echoed by an acknowledgement that fills no gap, and whether it is a sample.
     pub enum Echo {
-        /// That of the packet that it answers: every acknowledgement measures a round trip.
+        /// The packet that caused it: every acknowledgement measures a round trip.
         Own = "own",
-        /// That of the last packet in order, and the controller takes the sample (ns-2's sink).
+        /// The last packet in order, and the controller takes the sample (ns-2's sink).
         InOrder = "in-order",
-        /// That of the last packet in order, and a duplicate measures nothing (RFC 7323 §4.3 and §4.1).
+        /// The last packet in order, and a duplicate measures nothing (RFC 7323 §4.3 and §4.1).
         Rfc7323 = "rfc7323",
     }
 }
@@ -78,25 +78,26 @@ crate::settings! {
         preset: Host = Host::Paper;
         /// How losses are found and repaired.
         recovery: Recovery = Recovery::Sack;
-        /// How the window comes down to what a loss or a mark leaves of it, with `sack` and `rack`.
+        /// How the window is reduced after a loss or a mark, with `sack` and `rack`.
         reduction: Reduction = Reduction::AtOnce;
         /// Probe for losses at the tail of a flight, with `rack` (RFC 8985 §7).
         probes: bool = true;
         /// The receiver reports what it holds out of order (RFC 2018), with `rack`; without, duplicates are counted.
         sack: bool = true;
-        /// What Linux adds to the timers of `rack`: to the window of reordering, and before a probe (TCP_TIMEOUT_MIN).
+        /// The time that Linux adds to the timers of `rack`: to the window of reordering, and before a probe
+        /// (TCP_TIMEOUT_MIN).
         timer_slack: Span = Span::ZERO, Span::ZERO..=Span::from_secs(1);
-        /// With `rack`: a timeout may prove spurious by what is acknowledged next (F-RTO, RFC 5682).
+        /// With `rack`: the next acknowledgements may prove a timeout spurious (F-RTO, RFC 5682).
         frto: bool = true;
         /// With `rack`: the window shrinks while the connection is idle or does not use it (RFC 2861).
         slow_start_after_idle: bool = false;
         /// With `rack`: segments may wait for more to leave together, up to a third of the window (Linux `tcp_tso_should_defer`).
         tso: bool = false;
-        /// How much longer a lone packet is waited for before a probe (RFC 8985 §7.2, WCDelAckT).
+        /// The additional wait for a single packet before a probe (RFC 8985 §7.2, WCDelAckT).
         probe_ack_delay: Span = Span::from_millis(200), Span::ZERO..=Span::from_secs(10);
         /// Payload of a full packet.
         payload: Bytes = Bytes(1000), Bytes(1)..=Bytes(60_000);
-        /// Headers on every packet and acknowledgement, whatever options they include.
+        /// Headers on every packet and acknowledgement, with any options.
         header: Bytes = Bytes(40), Bytes(1)..=Bytes(1000);
         /// Window of a fresh connection in packets.
         initial_window: f64 = 2.0, 1.0..=1e6;
@@ -104,9 +105,9 @@ crate::settings! {
         initial_ssthresh: f64 = 0.0, 0.0..=1e9;
         /// How controllers grow their windows below the threshold; for bbr, bbr3 and others that define their own start, nothing.
         slow_start: SlowStart = SlowStart::Own;
-        /// What becomes of the rest of an acknowledgement that takes a window past the threshold.
+        /// The use of the rest of an acknowledgement that takes a window past the threshold.
         crossing: Crossing = Crossing::Carried;
-        /// What losses and timeouts reduce, but with `rack`, where it is all of the window.
+        /// The base of reductions by losses and timeouts; with `rack` it is always the window.
         reduced: Reduced = Reduced::Window;
         /// Whose version of a controller runs where Linux's differs from its publication.
         controllers: Version = Version::Published;
@@ -116,7 +117,7 @@ crate::settings! {
         receive_buffer: Bytes = Bytes(0), Bytes(0)..=Bytes(1 << 32);
         /// Every acknowledgement measures the round-trip time (RFC 7323); without, one a window does (Karn).
         timestamps: bool = true;
-        /// What duplicate acknowledgements echo, without `rack`.
+        /// The timestamp that duplicate acknowledgements echo, without `rack`.
         echo: Echo = Echo::Own;
         /// Least retransmission timeout; RFC 6298 recommends 1 s, Linux and ns-2 use 200 ms.
         rto_min: Span = Span::from_millis(200), Span::from_millis(1)..=Span::from_secs(60);
@@ -134,21 +135,21 @@ crate::settings! {
         limited_transmit: bool = true;
         /// The receiver acknowledges every second packet (RFC 5681 §4.2), or as `ack_every` says.
         delayed_ack: bool = false;
-        /// With `delayed_ack`: how many packets in order an acknowledgement answers, unless its time is over.
+        /// With `delayed_ack`: how many packets in order share an acknowledgement, unless its timer expires first.
         ack_every: u32 = 2, 2..=1000;
         /// How long the receiver holds an acknowledgement back.
         delayed_ack_timeout: Span = Span::from_millis(100), Span::from_millis(1)..=Span::from_millis(500);
         /// Packets at the start of a transfer that a receiver acknowledges at once all the same (Linux: 16).
         quick_acks: u32 = 0, 0..=1_000_000;
-        /// How long a receiver collects acknowledgements of what is out of order, after three that it sends at once, with `rack`
-        /// (Linux: 1 ms); 0 for none.
+        /// How long a receiver collects acknowledgements of segments out of order, after three that it sends at once,
+        /// with `rack` (Linux: 1 ms); 0 for none.
         sack_delay: Span = Span::ZERO, Span::ZERO..=Span::from_millis(500);
-        /// The receiver adapts how long it holds an acknowledgement back to the gaps between segments, and hurries at marks (Linux
-        /// `icsk_ack.ato`).
+        /// The receiver adapts how long it holds an acknowledgement back to the gaps between segments, and sends it
+        /// early at marks (Linux `icsk_ack.ato`).
         adaptive_ack: bool = false;
-        /// Who paces a controller without a pace of its own: nobody, or the host as Linux does under `fq`.
+        /// Pacing of a controller without its own pace: none, or by the host as Linux does under `fq`.
         pacing: Pacing = Pacing::Own;
-        /// How much of its rate a paced sender sends together, two packets at least; 0 for one at a time.
+        /// The part of its rate that a paced sender sends in one burst, at least two packets; 0 for single packets.
         burst: Span = Span::ZERO, Span::ZERO..=Span::from_millis(100);
         /// Answer congestion marks (RFC 3168); without marking queues it changes nothing.
         ecn: bool = true;
@@ -161,11 +162,11 @@ crate::settings! {
         handshake_rounds: u32 = 1, 1..=16;
         /// Packets by which one acknowledgement may grow the window at most (RFC 5681: 1; RFC 3465: 2).
         growth_per_ack: f64 = 1.0, 1.0..=1e9;
-        /// Grow the window only while it is what limits the sender (RFC 7661); ns-2 grows it always.
+        /// Grow the window only while it limits the sender (RFC 7661); ns-2 grows it always.
         window_validation: bool = true;
         /// NewReno restarts the timer at the first partial acknowledgement only (RFC 6582 §4).
         impatient: bool = true;
-        /// How exactly packets tell queues the window.
+        /// The precision with which packets announce the window to queues.
         hint: Encoding = Encoding::Exact;
         /// Packets leave up to this much later, at random: a host's own noise, which breaks phase effects.
         jitter: Span = Span::ZERO, Span::ZERO..=Span::from_secs(1);

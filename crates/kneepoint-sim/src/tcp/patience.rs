@@ -9,7 +9,7 @@
 //!   m < a:        a = a / 2 + m, at most RTO
 //!   m > RTO:      the next 16 are acknowledged at once
 //! an acknowledgement waits a, at most the round trip of the handshake where a is above 40 ms
-//! it was sent for want of another segment:   a = 2 a, at most RTO
+//! it was sent for lack of another segment:   a = 2 a, at most RTO
 //! a mark, the first since the sender's last CWR: the next two are acknowledged at once;  a CWR: its segment is
 //! ```
 //!
@@ -22,7 +22,7 @@ use crate::units::{Span, Time};
 const AFTER_PAUSE: u32 = 16;
 /// Acknowledged at once after a mark.
 const AFTER_MARK: u32 = 2;
-/// What the timeout adds to the round trip at least.
+/// The least difference between the timeout and the round trip.
 const LEAST_VARIATION: Span = Span::from_millis(200);
 
 /// The state of the delay.

@@ -19,9 +19,9 @@
 //! arrived out of order before.
 
 crate::choice! {
-    /// How a sender's window reaches what a loss or a mark leaves of it.
+    /// How a sender's window reaches its reduced value after a loss or a mark.
     pub enum Reduction {
-        /// At once: nothing leaves before so much less is in flight (RFC 6675 §5).
+        /// At once: nothing is sent until the flight has shrunk by this much (RFC 6675 §5).
         AtOnce = "at-once",
         /// Proportional rate reduction with its slow-start bound (RFC 6937).
         Rfc6937 = "rfc6937",
@@ -52,8 +52,8 @@ pub struct Prr {
 }
 
 impl Prr {
-    /// A reduction begins: `flight` packets are outstanding, `sacked` of them arrived out of order, and the acknowledgement
-    /// that began it told of `delivered`.
+    /// A reduction begins: `flight` packets are outstanding, `sacked` of them arrived out of order, and the
+    /// acknowledgement that began it delivered `delivered`.
     pub fn begin(rule: Reduction, flight: u32, sacked: u32, delivered: u32) -> Prr {
         let from = if rule == Reduction::Rfc6937 { flight } else { flight + delivered - sacked };
         Prr { rule, from: from.max(1), delivered: 0, out: 0 }

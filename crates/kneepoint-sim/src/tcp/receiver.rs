@@ -4,8 +4,9 @@
 //! RFC 5681 §4.2 (when to acknowledge), RFC 2018 §4 (which blocks: the one just touched, then the most recently
 //! reported others), RFC 2883 (segments that arrive twice, where the sender uses RACK), RFC 3168 §6.1.3 (echo until CWR), RFC 8257 §3.2 (echo each mark), RFC 7323 §4.3 (a delayed acknowledgement echoes the
 //! earliest timestamp it covers).
-//! As Linux 6.12 has it, where the options say so: how long an acknowledgement waits (`patience`), and that those of what is out of order
-//! are collected (`sack_delay`; `tcp_comp_sack_delay_ns`, without its bound of a twentieth of the round trip).
+//! As Linux 6.12 has it, where the options say so: how long an acknowledgement waits (`patience`), and that
+//! acknowledgements of segments out of order are collected (`sack_delay`; `tcp_comp_sack_delay_ns`, without its bound
+//! of a twentieth of the round trip).
 //! Departure: an acknowledgement of a packet that fills no gap echoes that packet's own timestamp, so that every
 //! acknowledgement measures a round-trip time. By RFC 7323 §4.3 duplicates echo the last segment in order, as ns-2's do by
 //! default (`ts_echo_bugfix_`); by §4.1 senders take no sample from them. Both are options (`echo`).
@@ -20,11 +21,12 @@ use crate::cc::Marks;
 use crate::packet::{Block, Body, Explicit, Flags, Lag, Packet};
 use crate::units::{Bytes, Span, Time};
 
-/// What takes a packet off the path of those that are simply the next.
+/// Conditions that exclude a packet from the fast path for packets in order.
 const NEWS: Flags =
     Flags::SYN.with(Flags::CE).with(Flags::RATE).with(Flags::CHANGE).with(Flags::DATAGRAM).with(Flags::PROBE);
 
-/// Acknowledgements of what is out of order that are sent at once, before others are collected (`TCP_FASTRETRANS_THRESH`).
+/// Acknowledgements of segments out of order that are sent at once, before others are collected
+/// (`TCP_FASTRETRANS_THRESH`).
 const AT_ONCE: u32 = 3;
 
 /// An acknowledgement to send.
@@ -81,7 +83,8 @@ pub struct Receiver {
     every: u32,
     /// How long an acknowledgement is held back, where that adapts.
     patience: Option<Box<Patience>>,
-    /// Where acknowledgements of what is out of order are collected: for how long, and how many at this `next` were sent at once.
+    /// Where acknowledgements of segments out of order are collected: for how long, and how many at this `next` were
+    /// sent at once.
     collects: Option<(Span, u32)>,
     /// The room that it offers, where that is limited.
     room: Option<Box<Offer>>,
@@ -92,7 +95,7 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// A receiver that has nothing, of a sender that wants marks echoed so.
+    /// A receiver without data, of a sender that wants marks echoed this way.
     pub fn new(options: &Options, marks: Marks) -> Receiver {
         Receiver {
             next: 0,
@@ -135,8 +138,8 @@ impl Receiver {
         self.held_back.map_or(Time::NEVER, |waiting| waiting.until)
     }
 
-    /// Takes in a packet that is simply the next one, as nearly all are, if that is all there is to say of it: its
-    /// acknowledgement. All others are for [`on_data`](Receiver::on_data), which would answer this one alike.
+    /// Takes in a packet that is simply the next one, the usual case; returns its acknowledgement, or nothing if the
+    /// packet needs more. All others go to [`on_data`](Receiver::on_data), which would give the same answer.
     #[inline(always)]
     pub fn on_next(&mut self, packet: &Packet, now: Time) -> Option<Reply> {
         let simple = packet.seq == self.next
@@ -258,7 +261,8 @@ impl Receiver {
     }
 
     /// Takes in a packet's mark. Where each mark is echoed, one acknowledgement must not speak for marked and unmarked
-    /// packets: what was held back for the others goes out first (RFC 8257 §3.2, Figure 1). A packet out of order is
+    /// packets: the delayed acknowledgement of the others is sent first (RFC 8257 §3.2, Figure 1). A packet out of
+    /// order is
     /// answered at once, and its answer speaks for them.
     #[inline]
     fn heed(&mut self, flags: Flags, plain: bool, now: Time) -> Option<Reply> {

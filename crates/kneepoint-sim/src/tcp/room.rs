@@ -5,7 +5,7 @@
 //! E. Weigle, "Dynamic Right-Sizing", Parallel Computing 30, 2004.
 //!
 //! ```text
-//! offered = min(threshold, clamp - held);  what was offered once is never taken back
+//! offered = min(threshold, clamp - held);  an offer is never withdrawn
 //! each segment:              threshold += 2, up to clamp - held
 //! each round trip in which `copied` segments were read, if more than in any before:
 //!                            w = 2 copied;  w += 2 w (copied - before) / before;  clamp = min(w, half of the buffer)
@@ -16,7 +16,8 @@
 //! and half the kernel's overhead, as Linux presumes before it has measured its driver (TCP_DEFAULT_SCALING_RATIO). The first window
 //! is that of a buffer of 128 KiB.
 //!
-//! Reading: the receiver knows the round trip as its sender has it, where Linux estimates it by timestamps. While a queue builds up in slow
+//! Reading: the receiver uses the sender's round trip, where Linux estimates it by timestamps. While a queue builds up
+//! in slow
 //! start that is too short, and the room too small: a lone Reno at 10 Mbit/s and 60 ms with a buffer of two bandwidth-delay products
 //! drops 91 packets, 160 without a limit, and 157 in the kernel, whose room does not limit it. Hence no preset limits it.
 
@@ -33,7 +34,7 @@ const FIRST_FLIGHT: u32 = 10;
 pub enum Offer {
     /// As the memory of an endpoint grows.
     Grows(Room),
-    /// What is left of a proxy's buffer.
+    /// The free part of a proxy's buffer.
     Rest(Rest),
 }
 
@@ -53,11 +54,11 @@ impl Offer {
     }
 }
 
-/// What is left of a proxy's buffer, in segments.
+/// The free part of a proxy's buffer, in segments.
 #[derive(Clone, Debug)]
 pub struct Rest {
     capacity: u32,
-    /// One above the last segment that there is room for, and what the sender knows of it.
+    /// One above the last segment that there is room for, and the sender's view of it.
     edge: u32,
     known: u32,
 }
@@ -73,8 +74,9 @@ impl Rest {
         self.edge.saturating_sub(next)
     }
 
-    /// The buffer holds `held` segments below `next`. Whether the sender should know at once: there is room for two segments more than it
-    /// knows of, and for at least twice as many (RFC 9293 §3.8.6.2.2; Linux `tcp_cleanup_rbuf`).
+    /// The buffer holds `held` segments below `next`. Whether the sender needs an update at once: there is room for two
+    /// segments more than last announced, and for at least twice as many (RFC 9293 §3.8.6.2.2; Linux
+    /// `tcp_cleanup_rbuf`).
     pub fn hold(&mut self, held: u32, next: u32) -> bool {
         self.edge = self.edge.max(next.saturating_add(self.capacity.saturating_sub(held)));
         let (known, now) = (self.known.saturating_sub(next), self.edge.saturating_sub(next));
@@ -85,11 +87,11 @@ impl Rest {
 /// The room of an endpoint, in segments.
 #[derive(Clone, Debug)]
 pub struct Room {
-    /// Of a buffer that is as large as it may be.
+    /// For the largest buffer.
     most: u32,
     clamp: u32,
     threshold: u32,
-    /// One above the last segment that there is room for.
+    /// One above the last segment that fits.
     edge: u32,
     /// The most that was read in a round trip; where and when the present one began.
     read: u32,

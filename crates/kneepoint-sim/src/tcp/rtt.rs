@@ -9,7 +9,7 @@
 //! RTO = SRTT + max(G, 4 RTTVAR), within [floor, ceiling], doubled at each expiry until the next sample
 //! ```
 //!
-//! Linux's estimator (`tcp_rtt_estimator`) has a deviation of its own:
+//! Linux's estimator (`tcp_rtt_estimator`) has its own deviation:
 //!
 //! ```text
 //! first sample R:  SRTT = R,  D = R/2,  V = max(4 D, G)
@@ -18,7 +18,7 @@
 //! RTO = SRTT + V
 //! ```
 //!
-//! A host whose clock is noisy measures R + U[0, 2m], and knows nothing else: `m` is `rtt_noise`.
+//! A host with a noisy clock only measures R + U[0, 2m]: `m` is `rtt_noise`.
 
 use super::Options;
 use crate::rng::Rng;
@@ -113,7 +113,7 @@ impl RttEstimator {
         rtt
     }
 
-    /// The variation: a quarter of what the timeout adds to the smoothed round-trip time.
+    /// The variation: a quarter of the difference between the timeout and the smoothed round-trip time.
     pub fn variation(&self) -> Span {
         Span(self.rttvar)
     }
@@ -219,7 +219,7 @@ mod tests {
         assert!(added.iter().all(|one| (0.0..100.0).contains(one)));
         let mean = added.iter().sum::<f64>() / added.len() as f64;
         assert!((mean - 50.0).abs() < 1.0, "{mean}");
-        // SRTT 110 ms, and a mean deviation of 25 ms that RTTVAR is about.
+        // SRTT 110 ms, and a mean deviation of about 25 ms, which RTTVAR estimates.
         assert!(
             (Span::from_millis(150)..Span::from_millis(400)).contains(&rtt.timeout()),
             "{}",

@@ -19,7 +19,7 @@ use super::segments::SegmentSet;
 #[derive(Clone, Debug, Default)]
 pub struct Scoreboard {
     sacked: SegmentSet,
-    /// The blocks of the last acknowledgement that had any, which most acknowledgements repeat but for one.
+    /// The blocks of the last acknowledgement with blocks; most acknowledgements repeat all but one.
     noted: [(u32, u32); 3],
     /// One above the greatest segment sacked.
     top: u32,

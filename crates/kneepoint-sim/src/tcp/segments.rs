@@ -29,7 +29,7 @@ impl SegmentSet {
         self.word(seq).is_some_and(|word| self.words[word] >> (seq % 64) & 1 == 1)
     }
 
-    /// Adds `seq`; whether it was new.
+    /// Adds `seq`; returns whether it was new.
     pub fn insert(&mut self, seq: u32) -> bool {
         self.insert_range(seq..seq + 1) == 1
     }

@@ -23,10 +23,10 @@ pub enum Fate {
     Dropped(Reason),
 }
 
-/// What a link did to a packet that goes on.
+/// What a link did to a packet that it forwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Alteration {
-    /// It goes on with a wrong bit, for which its receiver ignores it.
+    /// It continues with a wrong bit, so its receiver ignores it.
     Corrupted,
     /// It goes on twice.
     Duplicated,

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Events of a run, and the observers of them. Without an observer they cost nothing.
 //!
-//! Events of one kind come in the order of their times for each link and each flow, but for the arrival of a packet
-//! whose transfer ended: the slot may serve another by then, on another path. Different kinds and different links
+//! Events of one kind come in the order of their times for each link and each flow, except for the arrival of a packet
+//! whose transfer ended: by then its slot may serve another transfer on another path. Different kinds and different
+//! links
 //! need not: a drop-tail link reports a packet's service when the packet arrives, and a link whose only source is
 //! another link computes its packets ahead. Every event carries its time, and [`Ordered`] hands an observer all of
 //! them in order.
@@ -88,7 +89,7 @@ pub enum Event<'a> {
         /// whose transfer ended.
         payload: Bytes,
     },
-    /// A sender heard an acknowledgement.
+    /// A sender received an acknowledgement.
     Acked {
         /// The flow.
         flow: FlowId,
@@ -159,7 +160,7 @@ pub trait View {
     fn discipline(&self, link: LinkId) -> Vec<(&'static str, f64)>;
 }
 
-/// The way of a packet through a queue that knows, as the packet arrives, when its transmission begins.
+/// The path of a packet through a queue that can compute the start of its transmission when it arrives.
 #[derive(Clone, Copy, Debug)]
 pub struct Passage<'a> {
     /// The link.
@@ -189,8 +190,8 @@ impl Passage<'_> {
 pub trait Observer {
     /// `event` happened at `at`.
     fn on(&mut self, at: Time, event: &Event);
-    /// A packet arrived at `at` and passes a queue, which makes up to three events. They come one by one unless the observer
-    /// can take them in at once for less.
+    /// A packet arrived at `at` and passes a queue, which makes up to three events. They are passed one by one unless
+    /// the observer takes a batch at lower cost.
     #[inline(always)]
     fn pass(&mut self, at: Time, passage: &Passage) {
         passage.tell(at, self);
@@ -258,7 +259,7 @@ impl<O: Observer> Observer for Option<O> {
     }
 }
 
-/// An observer that somebody else keeps.
+/// An observer by reference.
 impl<O: Observer> Observer for &mut O {
     #[inline(always)]
     fn on(&mut self, at: Time, event: &Event) {

@@ -9,9 +9,10 @@ use super::{Alteration, Event, Fate, LinkId, Observer};
 use crate::packet::Packet;
 use crate::units::{Bytes, Span, Time};
 
-/// Hands events to an observer in the order of their times, and events of one time in the order in which the run told them.
+/// Hands events to an observer in the order of their times, and events of one time in the order in which the run
+/// reported them.
 ///
-/// A run looks ahead where that is exact, so it tells some events before their time. They wait here until the
+/// A run looks ahead where that is exact, so it reports some events before their time. They wait here until the
 /// run's clock has reached them. As many wait as packets are on their way at most.
 #[derive(Clone)]
 pub struct Ordered<O> {
@@ -22,7 +23,7 @@ pub struct Ordered<O> {
     told: u64,
 }
 
-/// An event that was told ahead; the greatest of a heap is the next.
+/// An event reported early; the greatest of a heap is the next.
 #[derive(Clone)]
 struct Waiting {
     at: Time,
@@ -72,7 +73,7 @@ impl<O: Observer> Ordered<O> {
         Ordered { watch, now: Time::ZERO, waiting: BinaryHeap::new(), told: 0 }
     }
 
-    /// Hands over what still waits, and gives the observer back. For when the run is over.
+    /// Hands over what still waits, and gives the observer back. To be called at the end of the run.
     pub fn finish(mut self) -> O {
         self.pass(Time::NEVER);
         self.watch

@@ -13,8 +13,8 @@
 //! A list may be a CSV file with a column for the time (`time_s`, `time_ms`, `time_us`, `time_ns`) and, if not every size
 //! is drawn, one for the size (`size_bytes`, `size_kb`, `size_mb`), whose empty cells are drawn.
 //!
-//! Each flow is a connection between a server and a client drawn at random. After `stop` no flow arrives, and those that
-//! have arrived go on. Departures: the load is that of payload, without headers, and that of `size` before clamping.
+//! Each flow is a connection between a server and a client drawn at random. No flow arrives after `stop`; flows that
+//! have begun continue. Departures: the load counts payload without headers, and `size` before clamping.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -101,12 +101,12 @@ crate::settings! {
         ..sizes: Size;
         /// Mean number of flows that arrive in a second.
         rate: f64 = 10.0, 0.001..=1e6;
-        /// Offered load as a fraction of `capacity`; above 0 it decides in the place of `rate`.
+        /// Offered load as a fraction of `capacity`; above 0 it decides instead of `rate`.
         load: f64 = 0.0, 0.0..=10.0;
         /// The capacity of which `load` is a fraction.
         capacity: Rate = Rate::from_mbit(10), Rate(8)..=Rate::from_mbit(1_000_000);
-        /// Flows that arrive at given times after the start, as `"2s 100kb"` or `"2s"` or as the text of a CSV file, in the
-        /// place of the process.
+        /// Flows that arrive at given times after the start, as `"2s 100kb"` or `"2s"` or as the text of a CSV file,
+        /// instead of the process.
         list: Timetable = Timetable::default();
         /// The CSV file to take them from: a column `time_s`, and `size_bytes` unless all sizes are drawn.
         file: Or<FilePath, Inline> = Or::WORD;

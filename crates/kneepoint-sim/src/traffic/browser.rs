@@ -62,7 +62,7 @@ crate::settings! {
         pages_file: Or<FilePath, Inline> = Or::WORD;
         /// Mean time between a complete page and the request for the next.
         gap: Span = Span::from_secs(1), Span::ZERO..=Span::from_secs(100_000);
-        /// The distribution of that time; `shape` is that of a Pareto or log-normal law.
+        /// The distribution of that time; `shape` belongs to a Pareto or log-normal law.
         gap_law: Law = Law::Exponential;
         /// Whether connections stay open for the next page.
         keep_alive: bool = false;
@@ -87,7 +87,7 @@ pub struct Browser {
     asked: usize,
     /// Connections opened.
     opened: u32,
-    /// Connections that are open, and those of them that carry nothing.
+    /// Open connections, and the idle ones among them.
     open: Vec<u32>,
     idle: Vec<u32>,
     page: Loading,
@@ -130,7 +130,7 @@ impl Source for Browser {
         loading::REPORTS
     }
 
-    /// Of objects, or, where these share one connection, of pages.
+    /// Times of objects, or of pages where objects share one connection.
     fn demand(&self) -> Option<Demand> {
         let params = &self.params;
         let (objects, bytes) = match params.pages.get() {

@@ -12,7 +12,7 @@ use crate::rng::Rng;
 use crate::units::Time;
 
 crate::settings! {
-    /// Transfers have no parameters but those of their members.
+    /// Transfers have only the parameters of their members.
     pub struct Params {}
 }
 

@@ -154,7 +154,7 @@ impl<const N: usize> Cells<'_, N> {
         self.cells[quantity].map(|cell| cell.text)
     }
 
-    /// What is wrong with the row as a whole.
+    /// The fault of the row as a whole.
     pub fn wrong(&self, why: &str) -> String {
         format!("line {}: {why}", self.line)
     }

@@ -28,7 +28,7 @@ crate::settings! {
         file: Or<FilePath, Inline> = Or::WORD;
         /// The size of those that have none.
         size: Bytes = Bytes(1000), Bytes(1)..=Bytes(60_000);
-        /// After how long the recording begins again.
+        /// The period of the recording.
         period: Or<Span, Never> = Or::WORD, Or::is(Span::from_micros(1))..=Or::is(Span::from_secs(1_000_000));
     } check |params| {
         let last = params.list.flows().last().map_or(Span::ZERO, |(at, _)| *at);

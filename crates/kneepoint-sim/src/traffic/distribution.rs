@@ -17,7 +17,7 @@ use crate::rng::Rng;
 use crate::settings::{Raw, Setting};
 use crate::units::Bytes;
 
-/// More points than anybody measures.
+/// More points than any measurement has.
 const MOST: usize = 100_000;
 
 /// A distribution function: sizes in bytes with the fraction of transfers that are at most as large, both increasing to 1.

@@ -13,9 +13,9 @@ crate::external! {
         fn nature() -> Nature;
         /// The name of its rule of adaptive bit rate.
         fn rule() -> Option<&'static str>;
-        /// What it reports of its application, and the metrics of that.
+        /// Its reports on its application, and their metrics.
         fn reports() -> Reports;
-        /// The transfers that it asks for, where that is known.
+        /// Its transfers, where known.
         fn demand() -> Option<Demand>;
         /// The expiry of its timer.
         fn next_wakeup() -> Time;

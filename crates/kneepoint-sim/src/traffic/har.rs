@@ -4,8 +4,9 @@
 //! Software Is Hard, "HTTP Archive (HAR) 1.2 Specification", 2012; `_transferSize` is an extension of Chromium's.
 //!
 //! The size of an object is the first of these that the file has: `_transferSize`; `headersSize + bodySize` of the response; the
-//! size of its content. Objects of no bytes came from a cache and are left out, and so are those of `data:` addresses.
-//! The objects of a page are those of its `pageref`; those without one are a page of their own. Objects and pages come in the
+//! size of its content. Objects of no bytes came from a cache and are left out, and so are objects at `data:`
+//! addresses.
+//! The objects of a page share its `pageref`; an object without one is its own page. Objects and pages come in the
 //! order of their `startedDateTime`, as the specification asks of readers; a page that has none begins with its first object.
 //! Equal instants keep the order of the file, and so does a file that has no instants at all.
 
@@ -75,7 +76,7 @@ impl Answer {
     fn size(&self) -> u64 {
         let known = |size: Option<f64>| size.filter(|size| *size >= 0.0).map(|size| size as u64);
         let headers = || known(self.headers_size).unwrap_or(0);
-        // A body of no bytes came from a cache, whatever its headers.
+        // An empty body came from a cache, whatever its headers.
         let body =
             known(self.body_size).map(|body| if body == 0 { 0 } else { body.saturating_add(headers()) });
         let content = || self.content.as_ref().and_then(|content| known(content.size));
@@ -93,7 +94,7 @@ pub fn is_har(text: &str) -> bool {
     text.trim_start_matches('\u{feff}').trim_start().starts_with(['{', '['])
 }
 
-/// What is read of an entry.
+/// The fields read from an entry.
 struct Object<'f> {
     page: &'f str,
     size: Bytes,
@@ -339,7 +340,7 @@ mod tests {
             r#"{{"log": {{"pages": [{{"id": "p", "startedDateTime": "now"}}], "entries": [{good}]}}}}"#
         );
         assert!(pages(&text).unwrap_err().starts_with("page `p`: startedDateTime `now`"));
-        // What is left out needs none.
+        // Omitted parts need none.
         let cached = entry("p", "https://x/cached", r#""bodySize": 0"#);
         assert_eq!(pages(&file(&format!("{good},{cached}"))).unwrap(), [vec![Bytes(20)]]);
     }

@@ -2,7 +2,8 @@
 //! Traffic: the sources that put load on a network, and their registry.
 //!
 //! A group of traffic has members, and each member is a source: a machine without I/O. Its inputs are the time and
-//! the progress of its connections; its outputs are requests to open, write and close connections and to send datagrams. It knows no hosts and no network. Its time and its random numbers are arguments.
+//! the progress of its connections; its outputs are requests to open, write and close connections and to send
+//! datagrams. It is independent of hosts and of the network. Its time and its random numbers are arguments.
 //!
 //! To add one: write `traffic/NAME.rs` like `traffic/cbr.rs` and add its line to the registry below. Its section, its
 //! fields, its schema, its place in the example and its laws follow from these two. A source of another crate needs no line: see
@@ -88,7 +89,7 @@ pub struct Nature {
     pub live: Option<Beat>,
 }
 
-/// The transfers that a member asks for, about.
+/// The approximate number of transfers of a member.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Demand {
     /// How many in a second while nothing holds them back.
@@ -100,7 +101,7 @@ pub struct Demand {
 }
 
 impl Demand {
-    /// So many transfers in a second, of this mean size, with so many under way at most.
+    /// So many transfers in a second, of this mean size, with this many under way at most.
     pub fn new(per_second: f64, size: f64, at_most: f64) -> Demand {
         Demand { per_second, size, at_most }
     }
@@ -168,7 +169,7 @@ pub enum Cue {
 pub enum Request {
     /// Open a connection.
     Open {
-        /// A number for it, that no other open connection of the member has.
+        /// A number that no other open connection of the member has.
         connection: u32,
         /// Which pair of hosts it connects, below [`Site::pairs`].
         pair: u32,
@@ -211,11 +212,11 @@ pub trait Source: Clone + std::fmt::Debug {
     fn rule(&self) -> Option<&'static str> {
         None
     }
-    /// What it reports of its application, and the metrics of that.
+    /// Its reports on its application, and their metrics.
     fn reports(&self) -> Reports {
         Reports::NONE
     }
-    /// The transfers that it asks for, where that is known: by it the memory of a run is estimated.
+    /// Its transfers, where known, for the estimate of a run's memory.
     fn demand(&self) -> Option<Demand> {
         None
     }
@@ -242,7 +243,7 @@ crate::registry! {
     }
 }
 
-/// The methods of [`Source`], for whichever source this is.
+/// The methods of [`Source`], forwarded to the source.
 #[allow(missing_docs)]
 impl Any {
     #[inline]
@@ -268,7 +269,7 @@ impl Config {
         each!(&self.build(nowhere), one => one.demand())
     }
 
-    /// What a source with these parameters reports.
+    /// The reports of a source with these parameters.
     pub fn reports(&self) -> Reports {
         let nowhere = Site { start: Time::NEVER, stop: Time::NEVER, pairs: 1 };
         each!(&self.build(nowhere), one => one.reports())

@@ -169,7 +169,7 @@ impl OnOff {
 mod tests {
     use super::*;
 
-    /// When it writes how much, until its connection is closed at 100 s.
+    /// The times and sizes of its writes, until its connection is closed at 100 s.
     fn writes(params: Params) -> Vec<(Time, Bytes)> {
         let stop = Time::ZERO + Span::from_secs(100);
         let mut source = OnOff::new(params, Site { start: Time::ZERO, stop, pairs: 1 });

@@ -9,8 +9,8 @@
 //! ```
 //!
 //! The sender keeps what TCP cannot send yet, however much that is. The client plays packet k at start + τ + k · 8·size / rate, where
-//! τ is the start-up delay; a packet that is delivered in order after that is late. One run tells how many are late for
-//! every τ. With `payload = "200b"` in the group's `tcp`, packets of 200 bytes are segments of their own.
+//! τ is the start-up delay; a packet that is delivered in order after that is late. One run gives the number of late
+//! ones for every τ. With `payload = "200b"` in the group's `tcp`, packets of 200 bytes are segments of their own.
 
 use super::{Beat, Cue, Demand, Kind, Nature, Request, Site, Source, Streams};
 use crate::rng::Rng;

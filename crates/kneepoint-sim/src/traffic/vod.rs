@@ -12,7 +12,7 @@
 //! size of a segment rate · length / 8, times its share of the frame sizes over their mean
 //! ```
 //!
-//! One connection stays open (HTTP/1.1). A request reaches the server with the acknowledgement of what arrived before. Frame
+//! One connection stays open (HTTP/1.1). A request reaches the server with the acknowledgement of earlier data. Frame
 //! sizes belong to one encoding; they repeat, and every rung of the ladder varies as they do. A player's actions are reported with each segment,
 //! and while none comes about once in the length of one, a second late; so a run's end cuts off about that.
 
@@ -56,7 +56,7 @@ crate::settings! {
         /// ladder.
         segments: Or<Segments, Auto> = Or::WORD;
         /// The file to take them from: files of Pensieve side by side, or a film of Sabre in JSON, whose ladder and length of segments
-        /// take the place of `ladder` and `segment`.
+        /// replace `ladder` and `segment`.
         segments_file: Or<FilePath, Inline> = Or::WORD;
     } check |params| {
         let least = params.startup.max(params.resume);
@@ -92,7 +92,7 @@ impl Params {
 
 /// The one connection of a member.
 const OWN: u32 = 0;
-/// How late a server may hear that a segment has arrived.
+/// The greatest delay of a server's notice that a segment has arrived.
 const LAG: Span = Span::from_secs(1);
 
 /// A viewer.
@@ -308,7 +308,7 @@ impl Player {
         }
     }
 
-    /// What it did since it told last.
+    /// Its actions since its last report.
     fn tell(&mut self) -> Played {
         std::mem::take(&mut self.told)
     }
@@ -321,7 +321,7 @@ mod tests {
     use crate::settings::{Raw, Setting};
     use crate::units::Rate;
 
-    /// Sizes of the segments, and what the player did, over a link of a constant rate without delay, for 40 s.
+    /// Sizes of the segments, and the player's actions, over a link of a constant rate without delay, for 40 s.
     fn watch(params: Params, rate: Rate) -> (Vec<Bytes>, Tallies) {
         let stop = Time::ZERO + Span::from_secs(40);
         let mut viewer = Vod::new(params, Site { start: Time::ZERO, stop, pairs: 1 });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Web sessions: short transfers, one after another, each a connection of its own.
+//! Web sessions: short transfers, one after another, each its own connection.
 //!
 //! Feldmann, Gilbert, Huang and Willinger, "Dynamics of IP traffic: a study of the role of variability and the impact of
 //! control", SIGCOMM 1999.
@@ -16,7 +16,7 @@ use crate::rng::Rng;
 use crate::units::{Bytes, Span, Time};
 
 crate::choice! {
-    /// What starts the next page.
+    /// The trigger of the next page.
     pub enum Model {
         /// Time since the request: an open loop.
         Pages = "pages",
@@ -28,7 +28,7 @@ crate::choice! {
 }
 
 crate::choice! {
-    /// From when a pause after a transfer counts.
+    /// The time from which a pause after a transfer counts.
     pub enum GapFrom {
         /// The last acknowledgement at the server.
         Acknowledged = "acknowledged",
@@ -40,11 +40,11 @@ crate::choice! {
 crate::settings! {
     /// A population of web sessions.
     pub struct Params {
-        /// What starts the next page.
+        /// The trigger of the next page.
         model: Model = Model::Pages;
         /// Mean time between a session's pages or of reading one (exponential), or a slot's pause (constant).
         gap: Span = Span::from_secs(15), Span::from_millis(1)..=Span::from_secs(100_000);
-        /// From when a pause after a transfer counts.
+        /// The time from which a pause after a transfer counts.
         gap_from: GapFrom = GapFrom::Acknowledged;
         /// Objects in a page.
         objects: u32 = 1, 1..=1000;
@@ -168,7 +168,7 @@ impl Web {
         }
     }
 
-    /// The wait between the end of a transfer and the next request, where that is what starts it.
+    /// The wait between the end of a transfer and the next request that it triggers.
     fn wait_after_transfer(&mut self, rng: &mut Rng) -> Option<Span> {
         self.awaited = self.awaited.saturating_sub(1);
         match self.params.model {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// Windows, queue, round-trip times and goodput of one scheme, one below another over one time axis. What stands still is drawn once for a
-// run; the cursor lies on a canvas of its own above it.
+// Windows, queue, round-trip times and goodput of one scheme, one below another over one time axis. Static parts are
+// drawn once for a run; the cursor is on its own canvas above them.
 
 import type { Curve, Film } from "./film.ts";
 import { colourOf, colours, roundStep, roundTop, sharp, short } from "./paint.ts";
@@ -26,7 +26,7 @@ export const curvesOf = (film: Film, panel: Panel): Curve[] => film.drawn(panel.
 /** The greatest number of each panel, which all schemes share as a scale. */
 export type Scales = number[];
 
-/** Of a run's beginning no more is shown than fits: what overshoots there would flatten all that follows. */
+/** The start of a run is cut to the scale of the rest: its overshoot would flatten all that follows. */
 const BEGINNING = 0.2;
 
 export function scalesOf(films: Film[]): Scales {
@@ -160,7 +160,7 @@ export class Charts {
   readonly #above: HTMLCanvasElement;
   #film: Film | undefined;
   #scales: Scales = [];
-  /** What the picture depends on besides the run. */
+  /** Inputs of the picture besides the run. */
   #drawn = "";
 
   constructor(still: HTMLCanvasElement, above: HTMLCanvasElement, onpick: (at: number) => void) {

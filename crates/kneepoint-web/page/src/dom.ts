@@ -4,7 +4,7 @@
 type Attributes = Record<string, string | number | boolean | ((event: Event) => void) | undefined>;
 type Child = Node | string | undefined;
 
-/** An element. `onclick` and its like are listeners; what is undefined or false is left out. */
+/** An element. Attributes such as `onclick` are listeners; undefined and false ones are left out. */
 export function make<K extends keyof HTMLElementTagNameMap>(
   name: K,
   attributes: Attributes = {},
@@ -27,7 +27,7 @@ export function named<T extends HTMLElement>(id: string): T {
   return found as T;
 }
 
-/** A list to choose from; those with a heading are grouped under it. */
+/** A list to choose from; items with a heading are grouped under it. */
 export function choice(
   label: string,
   options: { value: string; text: string; under?: string; title?: string }[],

@@ -45,7 +45,7 @@ export class Engine {
     return this.#wasm.knee_start() === 1 ? null : this.#answer();
   }
 
-  /** Runs on until so many seconds of simulated time; false at the end. */
+  /** Runs on until this many seconds of simulated time; false at the end. */
   step(until: number): boolean {
     return Number.isFinite(this.#wasm.knee_step(until));
   }

@@ -13,7 +13,7 @@ export interface Curve {
 
 /** Where a packet is at an instant. */
 export interface Sight {
-  /** Of packets that wait, in the order of arrival. */
+  /** Waiting packets, in the order of arrival. */
   waiting: number[];
   /** On the way, and how far, from 0 to 1. */
   travelling: [packet: number, share: number][];
@@ -55,7 +55,7 @@ export class Film {
     return columns.map((column) => ({ name: column.subject, group: column.group, values: this.#part(column) }));
   }
 
-  /** The curves of a quantity as they are drawn: without those that are zero, and averaged over so many intervals to both sides. */
+  /** The curves of a quantity as they are drawn: without those that are zero, and averaged over this many intervals to both sides. */
   drawn(quantity: string, reach: number): Curve[] {
     let drawn = this.#drawn.get(quantity);
     if (!drawn) {
@@ -75,7 +75,7 @@ export class Film {
     return Math.max(0, Math.min(this.instants - 1, Math.floor(at / this.interval)));
   }
 
-  /** What is to be seen at an instant; drops of the last `memory` seconds. */
+  /** The visible state at an instant; drops of the last `memory` seconds. */
   sight(at: number, memory: number): Sight {
     const { delay_s: delay, longest_wait_s: wait } = this.answer.film;
     const sight: Sight = { waiting: [], travelling: [], dropped: [] };
@@ -107,7 +107,7 @@ export class Film {
   }
 }
 
-/** Means over so many intervals to both sides, with gaps left out. */
+/** Means over this many intervals to both sides, with gaps left out. */
 export function smoothed(values: Float32Array, reach: number): Float32Array {
   const means = new Float32Array(values.length);
   let [sum, count] = [0, 0];

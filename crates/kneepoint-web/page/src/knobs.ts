@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// The sliders: which fields of a scenario have one, and what it writes into them.
+// The sliders: which fields of a scenario have one, and the values that it writes into them.
 
 import { make } from "./dom.ts";
 import type { Tree } from "./types.ts";
@@ -25,7 +25,7 @@ interface Knob {
 
 const STEPS = 240;
 
-/** To two digits, or three from 10 on: what a slider of some hundred steps can mean. */
+/** To two digits, or three from 10 on: the resolution of a slider of some hundred steps. */
 const tidy = (value: number): number => Number(value.toPrecision(value >= 10 ? 3 : 2));
 
 const UNITS: Record<string, number> = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// The bottleneck at an instant: packets that wait in its queue, those on their way, drops and marks, each in the colour of its flow.
+// The bottleneck at an instant: waiting packets, packets in flight, drops and marks, each in the colour of its flow.
 
 import type { Film } from "./film.ts";
 import { colourOf, colours, sharp } from "./paint.ts";
@@ -52,7 +52,7 @@ export class Network {
     this.#canvas = canvas;
   }
 
-  /** Draws an instant; what was dropped in the last `memory` seconds is still seen. */
+  /** Draws an instant; drops of the last `memory` seconds are still shown. */
   show(film: Film, at: number, longest: number, memory: number): void {
     const { pen, width, height } = sharp(this.#canvas);
     const { ink, muted, faint, track, paper, series } = colours();
@@ -115,7 +115,7 @@ export class Network {
     }
     flying.draw(pen, 3, 3);
 
-    // What is dropped falls out of the queue and fades.
+    // Dropped packets fall out of the queue and fade.
     pen.lineWidth = 1.6;
     for (const [packet, age] of sight.dropped.slice(0, CROSSES)) {
       pen.globalAlpha = 1 - age;

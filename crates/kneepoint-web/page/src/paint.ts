@@ -49,7 +49,7 @@ export function sharp(canvas: HTMLCanvasElement): { pen: CanvasRenderingContext2
   return { pen, width, height };
 }
 
-/** A step of 1, 2 or 5 times a power of ten, so that about so many fit into a range. */
+/** A step of 1, 2 or 5 times a power of ten, so that about this many fit into a range. */
 export function roundStep(range: number, steps: number): number {
   const rough = Math.max(range / steps, 1e-9);
   const power = 10 ** Math.floor(Math.log10(rough));

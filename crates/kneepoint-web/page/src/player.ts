@@ -62,7 +62,7 @@ export class Player {
     this.onmove(this.#at);
   }
 
-  /** One step of a thousand, or of ten milliseconds of what is seen at slow speeds. */
+  /** One step of a thousand, or of ten milliseconds on screen at slow speeds. */
   step(direction: number): void {
     this.pause();
     this.seek(this.#at + direction * Math.min(this.#duration / 200, this.#speed / 10));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// The table of results: each scheme beside the first, with the difference; and the numbers behind a chart.
+// The table of results: each scheme with its difference to the first; and the numbers behind a chart.
 
 import { curvesOf, PANELS } from "./charts.ts";
 import { make } from "./dom.ts";
@@ -39,7 +39,7 @@ const rowOf = (film: Film, group: string | undefined): Row | undefined =>
 function section(title: string | undefined, metrics: Metric[], films: Film[], columns: number, hidden: Set<string>): HTMLElement[] {
   const values = (metric: Metric): (number | null | undefined)[] => films.map((film) => rowOf(film, title)?.values[metric.key]);
   const lines = metrics
-    // What is zero or unknown everywhere says nothing.
+    // Rows that are zero or unknown everywhere are left out.
     .filter((metric) => metric.brief && values(metric).some((value) => value !== null && value !== undefined && value !== 0))
     .filter((metric) => !hidden.has(metric.key))
     .map((metric) => {

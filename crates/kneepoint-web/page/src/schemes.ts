@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// The columns: the values of the one axis that a scenario sweeps, how each is edited, and what each algorithm is.
+// The columns: the values of the one axis that a scenario sweeps, how each is edited, and the description of each
+// algorithm.
 
 import { choice, make } from "./dom.ts";
 import type { Algorithm, Catalogue, Field, Tree } from "./types.ts";
@@ -30,7 +31,7 @@ export function axisOf(tree: Tree): Axis | undefined {
   return walk("", sweep);
 }
 
-/** Which families of algorithms the values of an axis choose from. */
+/** The families of algorithms among the values of an axis. */
 function parts(path: string): ("controllers" | "queues")[] {
   if (path === "scheme") return ["controllers", "queues"];
   if (path === "queue") return ["queues"];
@@ -75,7 +76,7 @@ function explanation({ header }: Algorithm): HTMLElement[] {
   });
 }
 
-/** What a column says of itself and lets a reader change. */
+/** The description of a column and its editable fields. */
 export class Head {
   readonly element = make("div", { class: "head" });
   readonly #open = new Set<string>();
@@ -104,7 +105,7 @@ export class Head {
     const words = value.split("/");
     const change = (part: number, word: string): void => {
       const [own] = words.splice(part, 1, word);
-      // A discipline that was implied is written from now on.
+      // An implied discipline is written out from now on.
       if (own === undefined && part > 0) words[part] = word;
       onchange(words.join("/"));
     };

@@ -16,7 +16,7 @@ export function python(text: string, seed: number): string {
   return `import kneepoint as knee\n\nscenario = ${quoted}\nresult = knee.run(scenario, seed=${seed}, seeds=1)\nprint(result.to_polars())\n`;
 }
 
-/** At most so many points in a curve of a figure. */
+/** At most this many points in a curve of a figure. */
 const POINTS = 400;
 
 /** A quantity of all schemes as a chart of the laboratory. */

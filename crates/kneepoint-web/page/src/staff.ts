@@ -23,7 +23,7 @@ export async function inflated(text: string, format: CompressionFormat): Promise
 let module: Promise<WebAssembly.Module> | undefined;
 let script: string | undefined;
 
-/** The module stands in the page, deflated, in base64: as text that is no program, it is not parsed as one. */
+/** The module is in the page, deflated, in base64: as plain text, it is not parsed as a program. */
 async function compiled(): Promise<WebAssembly.Module> {
   return WebAssembly.compileStreaming(await inflated(named("engine").textContent ?? "", "gzip"));
 }
@@ -42,7 +42,7 @@ class Worked {
     void module.then((ready) => this.#worker.postMessage({ what: "module", module: ready } satisfies Ask));
   }
 
-  /** Asks, after the module has been handed over. */
+  /** Asks, once the module has been passed. */
   ask(make: (id: number) => Ask, then: Waiting): number {
     const id = ++this.#next;
     this.#waiting.set(id, then);
@@ -51,7 +51,7 @@ class Worked {
     return id;
   }
 
-  /** Answers to questions before this one are not wanted any more. */
+  /** Answers to earlier questions are obsolete. */
   forget(before: number): void {
     for (const id of this.#waiting.keys()) if (id < before) this.#waiting.delete(id);
   }

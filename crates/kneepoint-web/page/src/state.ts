@@ -11,7 +11,7 @@ export interface State {
   /** Fields set from outside, by path. */
   set: Record<string, string>;
   seed?: number;
-  /** The instant that is looked at, in seconds. */
+  /** The instant that is inspected, in seconds. */
   at?: number;
 }
 
@@ -55,7 +55,7 @@ export async function fragmentOf(state: State): Promise<string> {
   return text.replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
 }
 
-/** The state that a fragment says; nothing if it says none. A plain word names a preset. */
+/** The state in a fragment; nothing if it has none. A plain word names a preset. */
 export async function stateOf(fragment: string): Promise<State | undefined> {
   if (PRESETS.some((preset) => preset.id === fragment)) return { preset: fragment, set: {} };
   try {

@@ -83,7 +83,7 @@ export class Studio {
     await this.#check(false);
   }
 
-  /** Takes a text in the place of preset and fields. */
+  /** Takes a text instead of preset and fields. */
   async write(text: string): Promise<void> {
     this.state = { ...this.state, text, set: {} };
     await this.#check(true);
@@ -126,7 +126,7 @@ export class Studio {
     named<HTMLInputElement>("seed").value = String(this.seed);
   }
 
-  /** As many columns as there are cases, and what each is. */
+  /** A column for each case, with its description. */
   #heads(): void {
     const count = Math.min(MOST_COLUMNS, this.checked?.cases.length ?? 0);
     while (this.columns.length > count) this.columns.pop()?.dismiss();

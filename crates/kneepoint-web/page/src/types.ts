@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What the engine is asked and what it answers: crates/kneepoint-web/src says what each field is.
+// Requests to the engine and its answers: crates/kneepoint-web/src documents each field.
 
 export interface Question {
   text: string;

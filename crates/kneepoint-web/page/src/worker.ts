@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// A worker with an engine of its own. A run gives way to the next one at once: between two steps it looks whether it is still wanted.
+// A worker with its own engine. A run gives way to the next one at once: between two steps it looks whether it is still wanted.
 
 import { Engine, type Run } from "./engine.ts";
 import type { Picture, Problems, Question } from "./types.ts";
@@ -18,7 +18,7 @@ export type Told =
 
 /** How long a run goes on before it looks up, in milliseconds. */
 const PATIENCE = 25;
-/** Of a run in one step, before it is known how fast it is. */
+/** The length of a run's first step, before its speed is known. */
 const FIRST_STEP = 1 / 40;
 
 const send = (told: Told, transfer: Transferable[] = []): void => postMessage(told, { transfer });
@@ -27,7 +27,7 @@ let module: WebAssembly.Module;
 let engine: Promise<Engine>;
 let wanted = 0;
 
-// A message of one's own waits behind those that have arrived.
+// The caller's message waits behind earlier arrivals.
 const channel = new MessageChannel();
 const lookUp = (): Promise<void> =>
   new Promise((resolve) => {
@@ -65,7 +65,7 @@ function prepare(): void {
 function failed(id: number, error: unknown): void {
   prepare();
   const message = `the engine gave up: ${String(error)}`;
-  const help = "most often for want of memory: take fewer flows, a shorter run or smaller windows";
+  const help = "most often for lack of memory: take fewer flows, a shorter run or smaller windows";
   send({ id, result: { problems: [{ line: 1, column: 1, set: null, message, help }] } satisfies Problems });
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Columns of a film as a page takes them: one block of numbers, and which part of it is what.
+//! Columns of a film as a page takes them: one block of numbers, and its layout.
 
 use serde::Serialize;
 
@@ -9,7 +9,7 @@ use super::{Film, Followed, Group};
 /// A column: a part of the numbers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Column {
-    /// What its numbers are, with their unit: `window_packets`.
+    /// The meaning of its numbers, with their unit: `window_packets`.
     pub quantity: &'static str,
     /// The link, the group or the flow that it is about; nothing of packets.
     pub subject: String,
@@ -75,7 +75,7 @@ fn sums(steps: &[f32]) -> impl Iterator<Item = f32> {
     })
 }
 
-/// The numbers with the last known one in the place of each that is not.
+/// The numbers with the last known one instead of each that is not.
 fn held(numbers: &[f32]) -> impl Iterator<Item = f32> {
     numbers.iter().scan(f32::NAN, |last, number| {
         if !number.is_nan() {

@@ -11,7 +11,7 @@ use kneepoint::units::Time;
 /// An instant and its interval.
 type At = (Time, usize);
 
-/// What a page reads as the fate of a packet: 0 it passed, 1 it was marked, and from 2 on a reason of a drop.
+/// The fate of a packet as a code for a page: 0 it passed, 1 it was marked, and from 2 on a reason of a drop.
 fn number(fate: Fate) -> f32 {
     match fate {
         Fate::Passed => 0.0,
@@ -144,7 +144,7 @@ impl Way {
         }
     }
 
-    /// Keeps a packet; whether there was room.
+    /// Keeps a packet; returns whether there was room.
     #[inline]
     fn keep(&mut self, from: Time, to: Time, packet: &Packet, group: u32, fate: Fate) -> bool {
         let room = self.packets.len() < self.most;
@@ -158,5 +158,5 @@ impl Way {
     }
 }
 
-/// How many packets back a lost one is looked for.
+/// How many packets back a lost one is searched.
 const RECENT: usize = 65_536;

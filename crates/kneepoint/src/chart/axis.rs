@@ -8,7 +8,7 @@ use super::scale::{Scale, round_step};
 pub enum Spacing {
     /// Linear.
     Linear,
-    /// Logarithmic. Zero has a place of its own at the edge; negative values are not shown.
+    /// Logarithmic. Zero has its own place at the edge; negative values are not shown.
     Log,
 }
 

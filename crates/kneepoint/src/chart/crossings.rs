@@ -21,7 +21,7 @@ const BAR: f64 = 9.0;
 const GAP: f64 = 10.0;
 const ROUTER: f64 = 4.5;
 
-/// Draws the links in a line, as full as they were, and below them a line for each group with its share of each link.
+/// Draws the links in a row, filled by their load, and below them a line for each group with its share of each link.
 pub(in super::super) fn crossings(label: &str, chart: &Crossings) -> Drawing {
     Drawing::of(Labelled { label: label.into(), chart: chart.clone() })
 }

@@ -12,7 +12,7 @@ use crate::table::{Bounds, Estimate, number};
 pub struct Data {
     /// The title of the chart or of the panel.
     pub title: String,
-    /// What is drawn, in a sentence.
+    /// The content of the chart, in a sentence.
     pub about: String,
     /// Titles of the columns, with units; the first column names the rows.
     pub columns: Vec<String>,
@@ -22,7 +22,7 @@ pub struct Data {
     pub left_out: String,
 }
 
-/// A named series of points, each with what is written of it.
+/// A named series of points, each with its label.
 pub(super) struct Series {
     pub(super) name: String,
     pub(super) points: Vec<(f64, String)>,
@@ -41,7 +41,7 @@ impl Drawing {
         panels
     }
 
-    /// What is drawn, in a sentence for each panel.
+    /// The content of the chart, in a sentence for each panel.
     pub(super) fn described(&self) -> String {
         let all = self.data();
         let panels = all.iter().map(|data| match all.len() {
@@ -100,7 +100,7 @@ fn beside(x: &str, y: &str, series: &[Series], places: &[f64]) -> Data {
         let cells = series.iter().map(|one| cell(one, *place));
         [tip_number(*place)].into_iter().chain(cells).collect()
     };
-    // A single series is what the axis says.
+    // A single series has the name of the axis.
     let named = |one: &Series| match (one.name.as_str(), series.len()) {
         ("", _) => y.to_string(),
         (name, 1) => format!("{name}: {y}"),
@@ -119,7 +119,7 @@ fn below(x: &str, y: &str, series: &[Series]) -> Data {
     let count: usize = series.iter().map(|one| one.points.len()).sum();
     let stride = count.div_ceil(MOST).max(1);
     let rows = series.iter().flat_map(|one| {
-        // A curve without a name is what the axis says.
+        // A curve without a name has the name of the axis.
         let name = if one.name.is_empty() { y } else { &one.name };
         let row = move |(at, shown): &(f64, String)| vec![name.to_string(), tip_number(*at), shown.clone()];
         one.points.iter().step_by(stride).map(row)

@@ -14,13 +14,13 @@ use super::{Anchor, Drawing, space};
 pub struct Facets {
     /// Title.
     pub title: String,
-    /// What the panels are, in the order of reading.
+    /// The names of the panels, in the order of reading.
     pub panels: Panels,
     /// Panels in a row.
     pub columns: usize,
-    /// What each panel is about, or each column where rows have names.
+    /// The name of each panel, or of each column where rows have names.
     pub above: Vec<String>,
-    /// What each row is about, if the panels are a table of rows and columns.
+    /// The name of each row, if the panels are a table of rows and columns.
     pub beside: Vec<String>,
 }
 
@@ -42,14 +42,14 @@ const GAP: (f64, f64) = (16.0, 12.0);
 const PANEL: (f64, f64) = (84.0, 330.0);
 /// Least width of a panel where panels may stand below each other.
 const LEGIBLE: f64 = 130.0;
-/// A panel's height, as a share of its width, and that of panels below each other.
+/// A panel's height as a share of its width, for single panels and for panels below each other.
 const SHAPE: f64 = 0.7;
 const FLAT: f64 = 0.5;
 const LETTERS: f64 = 12.5;
 const STRIP: f64 = 20.0;
 /// Height of the title above a panel, which stays clear of points at the upper edge.
 const HEAD: f64 = 28.0;
-/// The room of the ticks at the left, about.
+/// The approximate width of the ticks at the left.
 const TICKS: f64 = 46.0;
 const RIGHT: f64 = 6.0;
 const LOWEST: f64 = 60.0;
@@ -129,7 +129,7 @@ impl Facets {
         })
     }
 
-    /// What a panel is about: `1 BDP, cubic`.
+    /// The subject of a panel: `1 BDP, cubic`.
     fn about(&self, place: usize) -> String {
         let columns = self.columns.max(1);
         let above = if self.beside.is_empty() { place } else { place % columns };
@@ -261,7 +261,7 @@ mod tests {
     #[test]
     fn panels_share_their_scales_so_the_same_number_is_at_the_same_height() {
         let body = facets(&four()).body;
-        // Markers in the order of drawing: two of each panel, and that of the legend.
+        // Markers in the order of drawing: two of each panel, and the legend's.
         let spots = body.split("<circle class=\"spot s0\"").skip(1);
         let heights: Vec<&str> =
             spots.filter_map(|rest| rest.split("cy=\"").nth(1)?.split('"').next()).collect();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A chart as a file of its own: title, legend, background and style are inside it.
+//! A chart as its own file: title, legend, background and style are inside it.
 
 use super::legend::legend;
 use super::paper::Paper;
@@ -9,7 +9,7 @@ use super::{Anchor, DISTINCT, Drawing, Escaped, Pixels, palette, scheme_class, s
 /// How charts are saved.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Look {
-    /// The size on paper; that of a screen without one.
+    /// The size on paper; without one, a screen's.
     pub size: Option<Size>,
     /// The family of its letters; the reader's own without one.
     pub font: Option<String>,
@@ -79,7 +79,7 @@ impl Drawing {
         let paper = Paper::wide(width - 2.0 * PRINT.margin);
         let mut whole = self.sheet(&PRINT, paper);
         if let Some(height) = size.height {
-            // What the plots gain or lose is all that differs, so that one step gets there.
+            // Only the height of the plots differs, so one step suffices.
             whole = self.sheet(&PRINT, paper.taller(height.pixels() - whole.height));
         }
         // A chart that cannot be narrower, as a matrix of numbers, is scaled instead.

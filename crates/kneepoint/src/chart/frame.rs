@@ -19,7 +19,7 @@ pub(super) struct Frame {
     pub(super) sides: Sides,
 }
 
-/// What is written beside a plot area: small multiples have ticks on the outside alone, and the names of their axes once.
+/// Text around a plot area: small multiples have ticks on the outside alone, and the names of their axes once.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) struct Sides {
     /// Ticks at the left.
@@ -35,7 +35,7 @@ impl Sides {
     pub(super) const ALL: Sides = Sides { left: true, below: true, names: true };
 }
 
-/// The size of a drawing in pixels, and the rooms around its plot area; that at the left is for the ticks.
+/// The size of a drawing in pixels, and the margins around its plot area; the left one is for the ticks.
 #[derive(Clone, Copy)]
 pub(super) struct Room {
     pub(super) size: (f64, f64),
@@ -238,8 +238,8 @@ impl Frame {
         left_out
     }
 
-    /// Draws the legend below the plot: the series, a note on those that only grey is left for, what published numbers look like, if there
-    /// are any, and reference lines that have no name beside them.
+    /// Draws the legend below the plot: the series, a note on series drawn in grey, the sign of published numbers, if
+    /// there are any, and reference lines without a label in the plot.
     pub(super) fn draw_key(
         &mut self,
         names: &[&str],

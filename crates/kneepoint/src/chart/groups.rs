@@ -18,14 +18,14 @@ pub struct Groups {
     pub y: Axis,
     /// Names of the series: the bars of each group.
     pub series: Vec<String>,
-    /// The place of each among all series of a study, of which some are shown: it decides the colour. Empty where all are shown. Of a single
-    /// series, the places of the groups, if they have colours of their own.
+    /// The place of each among all series of a study, of which some are shown: it decides the colour. Empty where all
+    /// are shown. For a single series, the places of the groups, if they have their own colours.
     pub ranks: Vec<usize>,
     /// Groups from left to right.
     pub groups: Vec<Group>,
     /// Horizontal reference lines; vertical ones are ignored.
     pub marks: Vec<Mark>,
-    /// Published numbers: the places of the group and of the series that each is about.
+    /// Published numbers, each with its indices of the group and of the series.
     pub published: Vec<((usize, usize), f64)>,
 }
 
@@ -103,7 +103,7 @@ impl Groups {
     }
 }
 
-/// Draws the chart in a plot area, without its legend; returns the reference lines that have no name beside them.
+/// Draws the chart in a plot area, without its legend; returns the reference lines without a label in the plot.
 pub(super) fn draw<'m>(frame: &mut Frame, chart: &Groups, marks: &'m [Mark]) -> Vec<&'m str> {
     frame.draw_y(&chart.y, true);
     let slot = (frame.right - frame.left) / chart.groups.len().max(1) as f64;

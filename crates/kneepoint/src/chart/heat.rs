@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Heat map of a quantity over the values of two parameters: a cell for each pair of values, with its number.
 //!
-//! Cells are as wide as one another whatever the values: a sweep of 10, 20, 50 and 100 has four columns. A [map](super::map) has
+//! Cells have equal widths for any values: a sweep of 10, 20, 50 and 100 has four columns. A [map](super::map) has
 //! the places of numbers on its axes instead.
 
 use super::data::{self, Data};
@@ -200,7 +200,7 @@ fn colour(drawing: &mut Drawing, share: f64, at: (f64, f64), size: (f64, f64)) {
     ));
 }
 
-/// Draws the colour scale below the plot area, with the quantity beside it.
+/// Draws the colour scale below the plot area, with the quantity next to it.
 pub(super) fn name_colours(frame: &mut Frame, chart: &Heat, range: (f64, f64)) {
     const STEPS: usize = 40;
     let (left, top) = (frame.left, frame.bottom + BELOW + 6.0);

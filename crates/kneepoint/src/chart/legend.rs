@@ -9,7 +9,8 @@ const SAMPLE: f64 = 30.0;
 const GAP: f64 = 16.0;
 const LETTERS: f64 = 12.0;
 
-/// Draws a legend of at most some width. `sample` draws at a place beside the middle of a line of text. Without names it has no height.
+/// Draws a legend of at most some width. `sample` draws to the left of a line of text, at its middle. Without names it
+/// has no height.
 pub(super) fn legend(
     width: f64,
     names: &[&str],

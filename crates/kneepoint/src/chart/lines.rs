@@ -35,7 +35,8 @@ pub struct Lines {
 pub struct Line {
     /// Its name in the legend; a single series without a name has no legend.
     pub name: String,
-    /// Its place among all series of a study, of which some are shown: it decides the colour. Without one, that among those shown.
+    /// Its place among all series of a study, of which some are shown: it decides the colour. Without one, the place
+    /// among the shown series.
     pub rank: Option<usize>,
     /// Points in drawing order. NaN leaves a gap.
     pub points: Vec<(f64, Estimate)>,
@@ -93,7 +94,7 @@ impl Chart for Lines {
     }
 }
 
-/// Draws the chart in a plot area, without its legend; returns the reference lines that have no name beside them.
+/// Draws the chart in a plot area, without its legend; returns the reference lines without a label in the plot.
 pub(super) fn draw<'c>(frame: &mut Frame, chart: &'c Lines) -> Vec<&'c str> {
     draw_measured(frame, chart);
     frame.draw_y(&chart.y, true);

@@ -59,7 +59,7 @@ const LEGEND: f64 = 84.0;
 const BAR: f64 = 14.0;
 /// Most rows and columns of the table behind it.
 const MOST_PLACES: usize = 20;
-/// Most cells for which each has a tooltip.
+/// The most cells with a tooltip each.
 const MOST_TIPS: usize = 2500;
 
 /// Draws the chart.

@@ -56,7 +56,8 @@ struct Room {
     block: (f64, f64),
 }
 
-/// Draws the chart. Its tiles have the size of their words, whatever the paper: on a narrow one, columns for which there is no room are below
+/// Draws the chart. Its tiles have the size of their words on any paper: on a narrow one, columns for which there is no
+/// room are below
 /// the others.
 pub fn matrix(chart: &Matrix) -> Drawing {
     Drawing::of(chart.clone())
@@ -88,7 +89,7 @@ impl Chart for Matrix {
 
 /// Narrowest chart, which has room for its legend.
 const NARROWEST: f64 = 360.0;
-/// Between columns and those below them.
+/// The space between columns and the ones below them.
 const APART: f64 = 14.0;
 
 fn drawn(chart: &Matrix, width: Option<f64>) -> Drawing {

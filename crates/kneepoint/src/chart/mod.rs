@@ -2,8 +2,8 @@
 //! Charts as SVG. Colours are CSS variables, so that a chart follows the page's light or dark mode.
 //!
 //! A scheme has the same colour in all charts: the palette of Okabe and Ito, distinguishable by colour-blind readers,
-//! adjusted for contrast. From the ninth scheme on, colours repeat with dashed lines and pale bars; from the seventeenth on, what is left
-//! is grey, and a note in the legend counts it.
+//! adjusted for contrast. From the ninth scheme on, colours repeat with dashed lines and pale bars; from the
+//! seventeenth on, series are grey, and a note in the legend counts them.
 //!
 //! A chart is laid out for a [`Paper`](paper::Paper): a page shows it at its own width and lets it scale, a file may have any size.
 
@@ -87,11 +87,11 @@ pub struct Drawing {
     unnamed: bool,
     /// The legend that the page shows once for several charts: names and classes.
     page_key: Vec<(String, String)>,
-    /// What it was drawn from.
+    /// Its input.
     source: Option<Arc<dyn Chart>>,
 }
 
-/// The widest drawing beside which another has room, in pixels.
+/// The widest drawing that leaves room for another next to it, in pixels.
 const HALF: f64 = 560.0;
 
 /// A legend: several panels may share one.

@@ -16,7 +16,7 @@ pub(in super::super) struct Panel {
     parts: Vec<Part>,
 }
 
-/// What a plot area shows.
+/// The content of a plot area.
 enum Part {
     Line(String, Curve),
     Band(String, Curve, Curve),
@@ -28,7 +28,7 @@ enum Part {
 /// One quantity as a function of another.
 #[derive(Clone)]
 pub(in super::super) struct Curve {
-    /// That in the table behind the chart; what the axis says without one.
+    /// The name in the table behind the chart; without one, the name of the axis.
     name: String,
     points: Vec<(f64, f64)>,
 }

@@ -3,7 +3,7 @@
 
 use super::{Data, Drawing};
 
-/// What a chart is drawn from; it is kept with its drawing, to be laid out anew for another paper.
+/// The input of a chart, kept with its drawing, to be laid out anew for another paper.
 pub(super) trait Chart: Send + Sync {
     /// Draws the chart for a paper.
     fn draw(&self, paper: &Paper) -> Drawing;
@@ -12,7 +12,7 @@ pub(super) trait Chart: Send + Sync {
     fn data(&self) -> Vec<Data>;
 }
 
-/// The width of a chart, in pixels at which text has its nominal size, and what is added to its height.
+/// The width of a chart, in pixels at which text has its nominal size, and the addition to its height.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Paper {
     /// That of each chart by itself if there is none.
@@ -68,7 +68,7 @@ impl Paper {
         (width, (height + self.taller).max(LOWEST + 64.0))
     }
 
-    /// What is added to the height.
+    /// The addition to the height.
     pub(super) fn added(&self) -> f64 {
         self.taller
     }

@@ -24,7 +24,7 @@ impl Scale {
         Scale { from, to, start: pixels.0, end: pixels.1, zero: None }
     }
 
-    /// A logarithmic scale, with zero at a pixel of its own.
+    /// A logarithmic scale, with zero at its own pixel.
     pub(super) fn log(range: (f64, f64), pixels: (f64, f64), zero: f64) -> Scale {
         let decades = (libm::log10(range.0), libm::log10(range.1));
         Scale { zero: Some(zero), ..Scale::new(decades, pixels) }

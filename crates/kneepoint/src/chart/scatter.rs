@@ -29,7 +29,7 @@ impl Dot {
         defined.then(|| Dot { class, name: name.into(), x: x.mean, x_interval, y: y.mean, y_interval })
     }
 
-    /// With other intervals, as of quantities that have bounds.
+    /// With other intervals, as for bounded quantities.
     pub(in super::super) fn within(self, x_interval: (f64, f64), y_interval: (f64, f64)) -> Dot {
         Dot { x_interval, y_interval, ..self }
     }
@@ -57,10 +57,10 @@ const DIRECTIONS: [(f64, f64); 8] = [
     (-1.0, 0.0),
 ];
 
-/// Longest label beside a dot, in pixels.
+/// Longest label next to a dot, in pixels.
 const LONGEST: f64 = 170.0;
 const LETTERS: f64 = 13.0;
-/// More dots than this have their names in the legend rather than beside them.
+/// More dots than this have their names in the legend rather than next to them.
 const MOST_NAMES: usize = 16;
 
 /// All of it, in percent.

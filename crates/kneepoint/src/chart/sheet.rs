@@ -8,7 +8,7 @@ use super::{Anchor, Drawing, Key, space};
 const GAP: (f64, f64) = (40.0, 30.0);
 const HEADING: f64 = 18.0;
 
-/// Narrowest panel beside another, in pixels.
+/// Narrowest panel next to another, in pixels.
 const NARROWEST: f64 = 190.0;
 
 /// Charts as panels.

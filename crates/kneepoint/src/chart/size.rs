@@ -42,7 +42,9 @@ impl FromStr for Size {
 
     fn from_str(text: &str) -> Result<Size, String> {
         let expected = || {
-            format!("`{text}` is no size: expected `3.3in`, `8cm`, `84mm` or, with the height, `3.3x2.2in`")
+            format!(
+                "`{text}` is not a size: expected `3.3in`, `8cm`, `84mm` or, with the height, `3.3x2.2in`"
+            )
         };
         let plain = text.trim().to_ascii_lowercase();
         let (unit, points) =

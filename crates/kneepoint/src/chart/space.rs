@@ -122,7 +122,7 @@ pub(super) fn together(names: &[String], room: f64, size: f64) -> Vec<String> {
     words.iter().map(|own| fitted(&own[begin..].join(" "), room, size)).collect()
 }
 
-/// Labels along an axis in a room each: where one is too long, the first alone keeps the unit that all end with.
+/// Labels along an axis, each with its own room: where one is too long, only the first keeps the common unit.
 pub(super) fn in_a_row(labels: &[String], room: f64, size: f64) -> Vec<String> {
     let is_roomy = labels.iter().all(|label| length(label, size) <= room);
     let parts: Option<Vec<(&str, &str)>> = labels.iter().map(|label| label.rsplit_once(' ')).collect();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Quantities over one time axis, one above the other, with the events of the run above all of them.
+//! Quantities over one time axis, one above another, with the events of the run above all of them.
 
 mod events;
 mod strip;
@@ -30,7 +30,8 @@ pub(in super::super) struct Timeline {
 /// A quantity over time.
 #[derive(Clone)]
 pub(in super::super) struct Strip {
-    /// Its axis, which holds the range that is shown; a curve that leaves it is cut off, and its peak is told in words.
+    /// Its axis, which holds the range that is shown; a curve that leaves it is cut off, and its peak is given in
+    /// words.
     pub axis: Axis,
     /// Its curves.
     pub curves: Vec<Trace>,
@@ -94,7 +95,7 @@ impl Chart for Timeline {
     }
 }
 
-/// Draws it so wide, with plots so high.
+/// Draws it with this width and this height of its plots.
 fn drawn(chart: &Timeline, width: f64, plot: f64) -> Drawing {
     let ticks = |strip: &Strip| strip.scale((plot, 0.0)).ticks(strip::ticks(plot));
     let room = |strip: &Strip| {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Bins: runs pooled by what they measured.
+//! Bins: runs pooled by a measured value.
 //!
 //! ```text
 //! [bins]
 //! name = "T/µ"                                                the axis that the bins are
 //! of = "goodput_bps[group=ftp] / flows[group=ftp] / 300e3"    evaluated in each run alone
 //! edges = [1.0, 1.2, 1.4]                                     1.0 ≤ value < 1.2 is the bin `1.0..1.2`
-//! pool = ["streams"]                                          axes of the sweep that are no axes any more
+//! pool = ["streams"]                                          axes of the sweep that are folded
 //! ```
 //!
 //! A number of a bin is, for each seed, the mean over the runs of that seed in the bin which agree in all other axes. Runs outside all bins
@@ -45,13 +45,13 @@ impl Setting for Edges {
 }
 
 crate::settings! {
-    /// How runs are pooled by what they measured.
+    /// How runs are pooled by a measured value.
     pub struct BinParams {
         /// The axis that the bins are.
         name: Words = Words::default();
-        /// What decides on the bin of a run.
+        /// The value that decides on the bin of a run.
         of: Words = Words::default();
-        /// The edges of the bins, of which each is the first value of a bin but the last.
+        /// The edges of the bins: each except the last is the first value of a bin.
         edges: Edges = Edges::default();
         /// The axes of the sweep over which runs are pooled.
         pool: Names = Names::default();
@@ -63,11 +63,11 @@ crate::settings! {
 pub struct Bins {
     /// The axis that the bins are.
     pub name: String,
-    /// What decides on the bin of a run.
+    /// The value that decides on the bin of a run.
     pub of: Expression,
     /// The edges.
     pub edges: Vec<f64>,
-    /// The axes that are no axes any more.
+    /// The folded axes.
     pub pool: Vec<String>,
 }
 
@@ -109,7 +109,7 @@ pub fn frame<'a>(
             pools.entry((labels, seed)).or_default().add(rows);
         }
     }
-    // In the order of the bins, which is that of figures.
+    // In the order of the bins, as in figures.
     let all = bins.labels();
     let mut pools: Vec<_> = pools.into_iter().collect();
     pools.sort_by_key(|((labels, _), _)| {

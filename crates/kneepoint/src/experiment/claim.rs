@@ -13,7 +13,7 @@ use crate::table::paired::from_zero;
 use crate::table::{Estimate, Frame, Labels};
 
 crate::choice! {
-    /// At how many of its points a claim has to hold.
+    /// The number of points at which a claim has to hold.
     pub enum Need {
         /// At every point.
         All = "all",
@@ -33,9 +33,9 @@ crate::choice! {
         Publication = "publication",
         /// It holds under a setting that the publication leaves open.
         Unstated = "unstated",
-        /// Our model differs from what was measured, in a way that is known.
+        /// Our model differs from the measured system in a known way.
         Ours = "ours",
-        /// Nobody knows yet.
+        /// Not known yet.
         Unknown = "unknown",
     }
 }
@@ -51,22 +51,22 @@ pub struct Claim {
     pub checks: Vec<Check>,
     /// The axes at whose every value the checks are evaluated.
     pub each: Vec<String>,
-    /// At how many of these points they have to hold.
+    /// The number of these points at which they have to hold.
     pub need: Need,
     /// The tolerance in the checks, and its origin.
     pub tolerance: String,
-    /// Numbers of ours to show beside the published ones, by name.
+    /// Numbers of ours to show next to the published ones, by name.
     pub ours: Vec<(String, Expression)>,
     /// The published numbers.
     pub published: Option<Value>,
     /// The suspected reason that it fails or cannot be tested.
     pub reason: Option<String>,
-    /// What kind of reason that is, if it is known without the runs under other readings.
+    /// The kind of that reason, if it is known without the runs under other readings.
     pub cause: Cause,
 }
 
 crate::choice! {
-    /// What became of a claim.
+    /// The verdict on a claim.
     pub enum Verdict {
         /// Our runs agree.
         Holds = "holds",
@@ -84,7 +84,7 @@ pub struct Judgement {
     pub verdict: Verdict,
     /// Whether the confidence intervals confirm the verdict.
     pub certain: bool,
-    /// Our numbers: those that the claim asks to show, or else those that it compares.
+    /// Our numbers: the ones that the claim names, or else the ones that it compares.
     pub ours: Vec<(String, Estimate)>,
     /// Every comparison at every point.
     pub points: Vec<CheckResult>,

@@ -26,7 +26,7 @@ pub struct Finding {
     pub genome: Genome,
     /// The mean score over its seeds.
     pub score: f64,
-    /// What the weakness compares: the scheme's number, and the reference's.
+    /// The two numbers that the weakness compares: the scheme's and the reference's.
     pub values: [f64; 2],
     /// The claim in words.
     pub claim: String,
@@ -38,7 +38,7 @@ pub struct Finding {
     pub verdict: Verdict,
 }
 
-/// Where a finding is from.
+/// The origin of a finding.
 #[derive(Clone, Debug)]
 pub struct Origin<'o> {
     /// The contestants.
@@ -89,7 +89,7 @@ impl Finding {
     }
 }
 
-/// The interval whose numbers a claim is about: that of rates, or the pause of a stall.
+/// The interval that a claim is about: a mean rate's, or the pause of a stall.
 fn measured(origin: &Origin, weakness: &'static Weakness, genome: &Genome) -> Result<Interval, String> {
     let pair = weakness.company != Company::Alone;
     if weakness.name != "stall" {
@@ -121,7 +121,8 @@ struct Page<'p> {
 }
 
 impl Page<'_> {
-    /// The names of the scheme and of the reference along the axis of senders: without their settings, if that tells them apart.
+    /// The names of the scheme and of the reference along the axis of senders: without their settings, if these are not
+    /// needed to distinguish them.
     fn labels(&self) -> [String; 2] {
         let Contestants { subject, reference, .. } = self.origin.contestants;
         let bare = |name: &str| name.split(':').next().unwrap_or(name).to_string();
@@ -209,7 +210,7 @@ impl Page<'_> {
     }
 }
 
-/// Runs a finding or a case, and judges its claim, for this scheme in places that it leaves open.
+/// Runs a finding or a case, and judges its claim, with this scheme in its open place.
 pub fn judged(text: &str, scheme: &str, extensions: &Extensions) -> Result<Judgement, String> {
     let scheme: Scheme = match extensions {
         all if *all == Extensions::NONE => scheme::parse(scheme)?,

@@ -5,23 +5,25 @@
 //! experiment.toml ─parse→ Experiment ─points × seeds→ Packets | Computation ─→ Row ─→ Frame ─claims→ Judgement
 //! ```
 //!
-//! An experiment is a scenario with a sweep and, beside it, what the publication says:
+//! An experiment is a scenario with a sweep, and the statements of the publication:
 //!
 //! ```text
-//! [experiment]    id, title, source, and what the figure shows
+//! [experiment]    id, title, source, and the content of the figure
 //! [[claim]]       the claim in our words, the comparison that tests it, the published numbers
-//! [[reading]]     where the publication is silent: what we took, and what else could have been meant
-//! [quick]         what to shorten for a first look
+//! [[reading]]     where the publication is silent: our choice, and alternatives
+//! [quick]         shortened settings for a first look
 //! ```
 //!
 //! A section `[predict]` lets congestion predictors watch a flow of the scenario; `[windows]` names intervals
 //! of the run, as in `early = "0s..100s"`, each of which has all numbers of the measurement window under the label `window`.
 //! Columns of a sampled series have the label `time`, the instant at the end of their interval: sampled every 100 ms,
-//! `sum(drops[link=r1-r2] over time from 0.1 to 5)` are the drops of the first five seconds. A section `[compute]` replaces
-//! the scenario of a figure without packets; beside a network, each point has the numbers of both. Where nothing can be run
-//! at all, each claim gives the `reason`. A claim that fails has a `cause`: the publication, what it leaves unstated, ours, or unknown.
+//! `sum(drops[link=r1-r2] over time from 0.1 to 5)` are the drops of the first five seconds. A section `[compute]`
+//! replaces the scenario in a figure without packets; together with a network, each point has the numbers of both.
+//! Where nothing can be run
+//! at all, each claim gives the `reason`. A claim that fails has a `cause`: the publication, an unstated setting, ours,
+//! or unknown.
 //!
-//! A section `[bins]` pools runs by what they measured, where a publication sorts its runs by a result ([`bins`]).
+//! A section `[bins]` pools runs by a measured value, where a publication sorts its runs by a result ([`bins`]).
 //!
 //! Each alternative of a reading is run too: the result includes whether a verdict depends on the reading. Readings that
 //! several experiments share are in a file of their publication ([`publication`]).
@@ -136,7 +138,7 @@ pub struct Reading {
     pub about: String,
     /// The reading taken.
     pub taken: String,
-    /// What the choice rests on, if that is said.
+    /// The reason for the choice, if given.
     pub because: String,
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! An experiment and what its runs observed.
+//! An experiment and the observations of its runs.
 
 use super::{Cause, Experiment, Judgement, Pace, Point, Scope, Variant, Verdict};
 use crate::study::Work;
@@ -19,7 +19,7 @@ pub struct Reproduction {
 /// Why a claim does not hold.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Because<'a> {
-    /// What kind of reason there is.
+    /// The kind of reason.
     pub cause: Cause,
     /// The other readings under which it holds.
     pub under: Vec<&'a str>,
@@ -52,7 +52,7 @@ impl Reproduction {
         self.experiment.claims.iter().map(|claim| claim.judge(&self.frames[variant])).collect()
     }
 
-    /// Why each claim does not hold or cannot be tested; none for those that hold.
+    /// Why each claim does not hold or cannot be tested; none for claims that hold.
     pub fn causes(&self) -> Vec<Option<Because<'_>>> {
         let judged = self.judgements().into_iter().enumerate();
         judged.map(|(claim, judgement)| self.cause(claim, judgement.verdict)).collect()

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What the experiments of a publication share: readings of what it leaves open, and tolerances for its words.
+//! The common part of a publication's experiments: readings of its open questions, and tolerances for its words.
 //!
 //! ```text
-//! [[reading]]               id, about, taken, what the choice rests on, and the experiments that it is about
-//! [reading.set]             what it sets in each of them
-//! [[reading.alternative]]   name, and under `set` what it sets instead
+//! [[reading]]               id, about, taken, the reason for the choice, and its experiments
+//! [reading.set]             its settings in each of them
+//! [[reading.alternative]]   name, and under `set` the settings instead
 //! [[word]]                  a word of the text, as in `similar`, and the number that it is in every check
 //! ```
 //!
@@ -26,10 +26,10 @@ use crate::scenario::{self, Fault};
 use crate::study::Work;
 use crate::suggest::did_you_mean;
 
-/// More combinations than this are not a table that somebody reads.
+/// More combinations than this make an unreadable table.
 const GREATEST_JOINT: usize = 256;
 
-/// What the experiments of a publication share; nothing by default.
+/// The common part of a publication's experiments; nothing by default.
 #[derive(Clone, Debug, Default)]
 pub struct Publication {
     /// The shared readings.
@@ -164,7 +164,7 @@ impl Shared {
         Reading { shared: Some(id), about, taken, because }
     }
 
-    /// What it sets under a choice.
+    /// Its settings under a choice.
     pub fn under(&self, choice: &Choice) -> &Table {
         let chosen = choice.get(&self.id);
         let alternative = self.alternatives.iter().find(|(name, _)| Some(name) == chosen);
@@ -181,7 +181,7 @@ pub(super) struct Under<'e> {
     pub around: Around<'e>,
 }
 
-/// What becomes of it.
+/// Its verdict.
 pub(super) struct Read {
     /// The scenario under the readings taken.
     pub body: Table,
@@ -233,7 +233,7 @@ impl Under<'_> {
     /// The scenario under a choice.
     fn set(&self, concerned: &[&Shared], choice: &Choice, faults: &mut Faults) -> Table {
         let mut body = self.body.clone();
-        // A computation has no senders that could be set.
+        // A computation has no senders to configure.
         for reading in concerned.iter().filter(|_| self.body.get("topology").is_some()) {
             write_all(&mut body, reading.under(choice), self.around.extensions, faults);
         }
@@ -242,7 +242,7 @@ impl Under<'_> {
 }
 
 impl Variant {
-    /// What its runs depend on.
+    /// The inputs of its runs.
     fn works(&self) -> impl Iterator<Item = String> {
         self.points.iter().map(|point| point.work.identity())
     }

@@ -48,8 +48,8 @@ pub fn parse_in(
     parse_around(publication, text, (pace, scope), around)
 }
 
-/// Reads an experiment in which a scheme takes the place of `subject`. Claims about what this scheme does not report cannot be
-/// tested.
+/// Reads an experiment in which a scheme replaces `subject`. Claims about numbers that this scheme does not
+/// report cannot be tested.
 pub fn parse_for(
     subject: &Scheme,
     extensions: &Extensions,
@@ -208,7 +208,7 @@ fn replace(root: &mut Table, section: &str, key: &str, value: Node) {
 /// The points of one variant, and its seeds.
 pub(super) fn points(body: &Table, around: Around, faults: &mut Faults) -> Option<(Vec<Point>, Vec<u64>)> {
     match (body.get("compute"), body.get("topology")) {
-        // Claims that nothing can be run for, each with its reason.
+        // Claims for which no run is possible, each with its reason.
         _ if body.entries.is_empty() => Some((Vec::new(), vec![1])),
         (None, _) => simulations(body, around, faults),
         (Some(_), None) => Some((computations(body, faults), vec![1])),
@@ -226,7 +226,7 @@ fn computed_and_simulated(
     let axes = sweep::axes(body, faults);
     let mut seeds = Vec::new();
     for index in 0..sweep::combinations(&axes) {
-        // The computations told the faults of the sweep.
+        // The computations report the faults of the sweep.
         let (labels, mut tree) = sweep::point(body, &axes, index, &Extensions::NONE, &mut Faults::default());
         tree.entries.retain(|(key, _)| key.text != "compute" && key.text != "sweep");
         let mut found = Faults::default();
@@ -316,8 +316,9 @@ fn computations(body: &Table, faults: &mut Faults) -> Vec<Point> {
 fn computation(tree: &Table, faults: &mut Faults) -> Computation {
     let means_nothing = |(key, _): &&(Key, Node)| !["compute", "sweep", "name"].contains(&key.text.as_str());
     for (key, _) in tree.entries.iter().filter(|_| tree.get("topology").is_none()).filter(means_nothing) {
-        let help = "leave it out, or add the [topology] of a network to be simulated beside the computation";
-        faults.add_with_help(&key.span, format!("`{}` means nothing beside [compute]", key.text), help);
+        let help =
+            "leave it out, or add the [topology] of a network to be simulated in addition to the computation";
+        faults.add_with_help(&key.span, format!("`{}` has no effect with [compute]", key.text), help);
     }
     let table = section(tree, "compute", faults);
     let shape = Shape { place: "[compute]", besides: &["model", "controller", "chain"], required: &["what"] };
@@ -340,7 +341,7 @@ fn computation(tree: &Table, faults: &mut Faults) -> Computation {
     }
 }
 
-/// Which predictors watch, and what they are.
+/// The predictors, with their descriptions.
 fn predict(body: &Table, faults: &mut Faults) -> (Predict, Vec<(String, predict::Config)>) {
     let table = section(body, "predict", faults);
     let shape = Shape { place: "[predict]", besides: &[], required: &["flow", "predictors"] };

@@ -38,7 +38,7 @@ impl Reproduce {
         self
     }
 
-    /// Gives the experiments some of whose claims are open twice as many seeds, of those held back; whether there are any.
+    /// Gives the experiments some of whose claims are open twice as many seeds, of those held back; returns whether there are any.
     fn release(&mut self, outcomes: &[Reproduction]) -> bool {
         let mut further = false;
         for ((experiment, held), outcome) in self.experiments.iter_mut().zip(&mut self.held).zip(outcomes) {
@@ -50,7 +50,7 @@ impl Reproduce {
         further
     }
 
-    /// Doubts the experiments some of whose claims do not hold for certain; whether there are any new ones.
+    /// Marks experiments with uncertain claims; returns whether there are any new ones.
     fn doubt(&mut self, outcomes: &[Reproduction]) -> bool {
         let last = |(place, outcome): (usize, &Reproduction)| !self.holds(place) || outcome.decided();
         let last: Vec<bool> = outcomes.iter().enumerate().map(last).collect();
@@ -83,7 +83,7 @@ impl Reproduce {
     }
 }
 
-/// Gives an experiment that has seeds so many further ones, but [`MOST_SEEDS`] in all; how many it got.
+/// Gives an experiment that has seeds this many further ones, but [`MOST_SEEDS`] in all; how many it got.
 fn seed_further(experiment: &mut Experiment, count: usize) -> usize {
     let had = experiment.seeds.len() + experiment.more.len();
     let Some(last) = experiment.more.last().or(experiment.seeds.last()).copied() else { return 0 };
@@ -111,7 +111,9 @@ impl Study for Reproduce {
 
     fn again(&mut self, outcomes: &Vec<Reproduction>) -> Option<&'static str> {
         let full = self.pace == Pace::Full;
-        // What is held back comes first: noise is that of all seeds of an experiment, and other readings are for its last word.
+        // Held-back runs come first: noise is estimated from all seeds of an experiment, and other readings are for the
+        // final
+        // verdict.
         let further = full && (self.doubt(outcomes) | self.seed(outcomes));
         let further = self.release(outcomes) | further;
         further.then_some(

@@ -11,7 +11,7 @@ use crate::trace::FlowId;
 crate::settings! {
     /// What an experiment is.
     pub struct Head {
-        /// What files and reports call it, as in `pert-fig6`.
+        /// Its name in files and reports, as in `pert-fig6`.
         id: Words = Words::default();
         /// What it is about.
         title: Words = Words::default();
@@ -29,7 +29,7 @@ crate::settings! {
         flow: Words = Words::default();
         /// The predictors, with settings as in `ewma:history=0.9`.
         predictors: Names = Names::default();
-        /// Round trips without a drop after which an episode of losses is over.
+        /// An episode of losses ends after this many round trips without a drop.
         hold_off: f64 = 1.0, 0.0..=1000.0;
         /// Steps in which the queue at false positives is counted.
         bins: u32 = 10, 1..=1000;
@@ -55,19 +55,20 @@ crate::settings! {
     pub struct Statement {
         /// The claim's name within the experiment.
         id: Words = Words::default();
-        /// What it says, in our words.
+        /// Its sentence, in our words.
         text: Words = Words::default();
         /// The comparisons that test it.
         check: Names = Names::default();
         /// The axes at whose every value it is tested.
         each: Names = Names::default();
-        /// At how many of these points it has to hold.
+        /// The number of these points at which it has to hold.
         need: Need = Need::All;
-        /// The tolerance in the comparisons, and where it is from.
+        /// The tolerance in the comparisons, and its origin.
         tolerance: Words = Words::default();
         /// Why we believe that it does not hold, or cannot be tested.
         reason: Words = Words::default();
-        /// What kind of reason that is. Where it is `unknown`, and the claim holds under another reading that was run, it is `unstated`.
+        /// The kind of that reason. Where it is `unknown`, and the claim holds under another reading that was run, it
+        /// is `unstated`.
         cause: Cause = Cause::Unknown;
     }
 }
@@ -75,7 +76,7 @@ crate::settings! {
 crate::settings! {
     /// Where the publication is silent.
     pub struct Silence {
-        /// What it does not say.
+        /// The unstated point.
         about: Words = Words::default();
         /// What we took.
         taken: Words = Words::default();
@@ -87,7 +88,7 @@ crate::settings! {
     pub struct SharedSilence {
         /// The reading's name within the publication.
         id: Words = Words::default();
-        /// What it does not say.
+        /// The unstated point.
         about: Words = Words::default();
         /// What we took.
         taken: Words = Words::default();
@@ -107,13 +108,13 @@ crate::settings! {
         name: Words = Words::default();
         /// The number.
         value: f64 = 0.0, 0.0..=1000.0;
-        /// What it is a number of.
+        /// The quantity that it counts.
         about: Words = Words::default();
     }
 }
 
 crate::settings! {
-    /// What else could have been meant.
+    /// Alternative meanings.
     pub struct Alternative {
         /// What is different.
         name: Words = Words::default();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The scheme under test, in the place of `subject`.
+//! The scheme under test, instead of `subject`.
 //!
 //! A case of a gate leaves one sender open: `cc = "subject"`. The scheme's controller takes that place, with the recovery that its name
 //! implies. Its queue and its feedback go to the bottleneck, unless the case is about a queue and names one.
@@ -13,14 +13,14 @@ use crate::scenario::tree::{Node, Table, Value};
 use crate::scenario::{Extensions, Files};
 use crate::tcp::Host;
 
-/// What an experiment is made of besides its text.
+/// The inputs of an experiment besides its text.
 #[derive(Clone, Copy)]
 pub(super) struct Around<'e> {
     /// The files that it names.
     pub files: Files<'e>,
     /// External algorithms that it may name.
     pub extensions: &'e Extensions,
-    /// The scheme that takes the place of `subject`.
+    /// The scheme that replaces `subject`.
     pub subject: Option<&'e Scheme>,
 }
 
@@ -58,7 +58,7 @@ fn sit(group: &mut Table, scheme: &Scheme) {
     for (key, node) in scheme.sender().entries {
         let node = node.at(&place);
         match (group.get_mut(&key.text).map(|own| &mut own.value), node.value) {
-            // What the case says of its TCP stays.
+            // The case's own TCP settings stay.
             (Some(Value::Table(own)), Value::Table(further)) => {
                 for (inner, value) in further.entries {
                     if own.get(&inner.text).is_none() {

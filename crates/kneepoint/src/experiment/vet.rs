@@ -21,7 +21,7 @@ pub fn observed() -> BTreeSet<&'static str> {
 }
 
 /// Adds a fault for each metric, axis and label of a claim or of the figure that no point of the experiment has.
-/// `tables` are the claims', `drawn` is the figure's, `binned` that of the bins.
+/// `tables` are the claims', `drawn` is the figure's, `binned` the bins'.
 pub(super) fn vet(
     experiment: &Experiment,
     tables: &[&Table],

@@ -6,7 +6,7 @@ use std::fmt;
 use crate::settings::{Raw, Setting};
 use crate::units::{Bytes, Rate};
 
-/// `100pps`, or `1mbit` of packets whose size is a parameter of its own.
+/// `100pps`, or `1mbit` of packets whose size is its own parameter.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub enum Capacity {
     /// Packets per second.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The controller and the queue that a fluid model describes, and the sources of its parameters.
 //!
-//! A model says so in its own file, as data: controllers and queues do not know that there are models.
+//! A model says so in its own file, as data: controllers and queues are independent of models.
 
 use super::{Config, REGISTRY};
 use crate::law::pi::Continuous;

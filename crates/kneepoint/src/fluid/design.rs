@@ -38,14 +38,14 @@ impl Goal {
     }
 }
 
-/// One parameter's values that meet a goal, the others being as they are.
+/// One parameter's values that meet a goal, with the others fixed.
 #[derive(Clone, Debug)]
 pub struct Design {
     /// The parameter and the values tried.
     pub axis: ParameterAxis,
     /// The intervals that meet the goal, in the axis's unit.
     pub exact: Vec<(f64, f64)>,
-    /// The intervals that the published condition allows, whatever the margin.
+    /// The intervals that the published condition allows, regardless of the margin.
     pub theorem: Vec<(f64, f64)>,
     /// The intervals where the theorem's assumptions hold, too.
     pub assumed: Vec<(f64, f64)>,

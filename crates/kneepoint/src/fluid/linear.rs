@@ -2,7 +2,7 @@
 //! A model close to its equilibrium, as linear equations with one delay.
 //!
 //! ```text
-//! x'(t) = A0 x(t) + A1 x(t - τ) + b p(t),   p(t) = c x(t - τ)          the loop, and what closes it
+//! x'(t) = A0 x(t) + A1 x(t - τ) + b p(t),   p(t) = c x(t - τ)          the loop, and its closing term
 //! Δ(s) = det(s I - A0 - (A1 + b c) e^(-sτ))                            its roots are the modes
 //! ℓ(s) = -c e^(-sτ) (s I - A0 - A1 e^(-sτ))⁻¹ b                        the loop's gain: Δ = Δ_open (1 + ℓ)
 //! ```

@@ -51,7 +51,7 @@ crate::settings! {
         alpha: f64 = 0.99, 0.0001..=0.999999;
         /// The sampling interval of the average.
         delta: Span = Span::from_micros(100), Span(100)..=Span::from_secs(100000);
-        /// The fraction of the window that a response takes off.
+        /// The fraction by which a response reduces the window.
         decrease: f64 = 0.5, 0.01..=0.99;
         /// Let responses follow the window of a round trip ago, whose packets they answer.
         window_delayed: bool = true;

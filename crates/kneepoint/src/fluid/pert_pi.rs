@@ -17,7 +17,7 @@
 //! Readings:
 //! * (17) is printed with the two terms of (16) interchanged: K (1 + s/m) / s is K/m times the error plus K times its
 //!   integral.
-//! * The integral begins at 0 and rests at p* = 1 / (f W*²); the paper's p* = 0 is only where it measures from.
+//! * The integral begins at 0 and rests at p* = 1 / (f W*²); the paper's p* = 0 is only the origin of its measurements.
 //! * With constant R, as in (8), the controller and the queue are two integrators in a row, and no gains that were tried
 //!   are stable. `variable_rtt` takes `rtt` as the base of R(t) = rtt + x2(t), as the theorem's plant does.
 //! * `clipped` holds p to [0, 1], and the integral with it, as an implementation must.
@@ -46,7 +46,7 @@ crate::settings! {
         gain: f64 = 0.0, 0.0..=1000000.0;
         /// m, in rad/s; 0 is equation (21).
         zero: f64 = 0.0, 0.0..=1000000.0;
-        /// The fraction of the window that a response takes off.
+        /// The fraction by which a response reduces the window.
         decrease: f64 = 0.5, 0.01..=0.99;
         /// Let responses follow the window of a round trip ago, whose packets they answer.
         window_delayed: bool = true;

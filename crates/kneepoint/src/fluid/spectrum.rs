@@ -15,11 +15,11 @@ use super::linear::{C64, Linear, size};
 
 mod eigen;
 
-/// Chebyshev intervals: first as few as smooth modes need, then as many as fast ones do.
+/// Chebyshev intervals: first few, enough for smooth modes, then enough for fast ones.
 const INTERVALS: [usize; 2] = [16, 40];
 /// Modes that turn more than this in a delay need more intervals.
 const TURNS: f64 = 5.0;
-/// How many of the matrix's eigenvalues are looked at more closely.
+/// How many of the matrix's eigenvalues are inspected more closely.
 const CANDIDATES: usize = 12;
 
 /// The rightmost modes, from the right; of each conjugate pair the one above the axis.
@@ -140,7 +140,7 @@ pub fn argument(z: C64) -> f64 {
 mod tests {
     use super::*;
 
-    /// x' = -a x(t - 1), beside two states of their own.
+    /// x' = -a x(t - 1), with two independent states.
     fn scalar(a: f64) -> Linear {
         let mut linear = Linear {
             a0: [[0.0; 3]; 3],

@@ -41,7 +41,7 @@ crate::settings! {
         gain: f64 = 0.0, 0.0..=1000.0;
         /// z, in rad/s; 0 is the design of Hollot et al.
         zero: f64 = 0.0, 0.0..=1000000.0;
-        /// The fraction of the window that a response takes off.
+        /// The fraction by which a response reduces the window.
         decrease: f64 = 0.5, 0.01..=0.99;
         /// Hold the probability, and the integral, to [0, 1].
         clipped: bool = false;

@@ -15,7 +15,7 @@
 //! `W` window, `q` queue, `x` average queue, `minth maxth` thresholds: packets; `Tp` round-trip time without the queue
 //! and `R` with it, s; `C` capacity, packets/s; `N` flows; `w` weight of a sample; `δ` sampling interval, s.
 //!
-//! The stability condition of Hollot et al. is that of PERT's Theorem 1 with L = C maxp / (maxth - minth). Linearised,
+//! The stability condition of Hollot et al. equals PERT's Theorem 1 with L = C maxp / (maxth - minth). Linearised,
 //! the equations above differ from its plant, (C² / 2N) e^(-sR) / ((s + 2N/(R²C)) (s + 1/R)), only in W(t - R) beside W(t).
 
 use super::capacity::Capacity;
@@ -46,7 +46,7 @@ crate::settings! {
         weight: f64 = 0.0000013333, 0.000000000001..=0.9999;
         /// The interval between samples; `0s` is a packet's, 1/C.
         delta: Span = Span::ZERO, Span::ZERO..=Span::from_secs(1000);
-        /// The fraction of the window that a response takes off.
+        /// The fraction by which a response reduces the window.
         decrease: f64 = 0.5, 0.01..=0.99;
         /// The shape of the law.
         shape: Shape = Shape::Linear;

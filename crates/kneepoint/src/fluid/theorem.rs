@@ -120,7 +120,7 @@ pub fn pi_gains(at: Bottleneck) -> (f64, f64) {
     (m * modulus / at.gain(), m)
 }
 
-/// Theorem 2 held against gains that may be others than its own.
+/// Theorem 2 applied to given gains, which may differ from its own.
 pub fn theorem2(at: Bottleneck, k: f64, m: f64) -> Theorem {
     let (most, zero) = pi_gains(at);
     let window = at.window();

@@ -11,7 +11,7 @@ use crate::traffic::Kind;
 use crate::units::{Interval, Span};
 
 crate::keys! {
-    /// A fluid model beside a run.
+    /// A fluid model compared with a run.
     #[derive(Clone, Debug, PartialEq)]
     pub struct Theory {
         /// The name of the model.
@@ -30,7 +30,7 @@ crate::keys! {
     /// The distance of a simulation from a model inside the measurement window.
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub struct Misfit {
-        /// The mean simulated queue minus that at the equilibrium.
+        /// The mean simulated queue minus the equilibrium.
         pub mean_packets: f64,
         /// The root mean square of the difference of both queues over time.
         pub rms_packets: f64,

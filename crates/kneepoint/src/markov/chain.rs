@@ -175,7 +175,7 @@ impl Search<'_> {
     /// The timeout and the recovery from a loss between t_k and t_{k+1} with N_k = `before`; `halved` is TCP's threshold.
     fn loss(&mut self, before: u32, halved: f64, row: &mut Row) -> Cycle {
         let sessions = self.sessions;
-        // By threshold and by the sessions at the beginning of slow start, on which alone the recovery depends.
+        // By threshold and by the sessions at the beginning of slow start: the recovery depends only on these.
         let mut starts: BTreeMap<(u64, u32), f64> = BTreeMap::new();
         for (first, p_first) in sessions.next(before) {
             for (second, p_second) in sessions.next(first) {

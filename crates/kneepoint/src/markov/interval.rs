@@ -10,12 +10,12 @@
 //! B_{k+1} = B_k + m + A − S,  D_{k+1} = S
 //! ```
 //!
-//! An effective acknowledgement sends a packet, and another if the window grows; 1/W is that of the epoch throughout.
+//! An effective acknowledgement sends a packet, and another if the window grows; 1/W stays the epoch's throughout.
 //! The link serves μΔ/(N_k+1) packets per interval, S in all; a packet that finds B others, the one in service among them, is lost.
 //! The paper finds losses by a threshold: with S_i packets served before the i-th effective acknowledgement and
 //! b_0 in the buffer at the first, occupancy is b_0 + i + A_i − S_i, so that a loss occurs when A_i exceeds B − b_0 − i + S_i for some i. Here the
-//! recursion goes over the acknowledgements and keeps the law of growth and backlog, which is the same and needs no case
-//! for a link that idles. A test compares the two.
+//! recursion goes over the acknowledgements and keeps the law of growth and backlog, which is equivalent and needs no
+//! case for an idle link. A test compares the two.
 //!
 //! Time is in units of Δ. Branches less probable than 1e-12 are left out, and the others scaled to one.
 
@@ -62,7 +62,7 @@ pub(super) struct Lost {
     pub served: u32,
 }
 
-/// The law of what an interval leads to.
+/// The distribution of the outcome of an interval.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Law {
     pub ends: Vec<End>,

@@ -22,7 +22,8 @@
 //! to N_max and less than in proportion to the buffer, which RATCP hardly fills, and transitions a little faster; at four times the product
 //! of bandwidth and delay there are six and three times as many states. Carried service multiplies both by about ten.
 //!
-//! Approximations beside those of the paper: branches of an interval with a probability below 1e-12 are left out, and carried
+//! Approximations in addition to the paper's: branches of an interval with a probability below 1e-12 are left out, and
+//! carried
 //! service is kept in twelfths of a packet, with the mean kept exactly. The paper's own remain: sessions move at epochs alone, a loss is noticed three
 //! intervals later, the rate stands still during slow start, and windows do not adapt to it then. An efficiency above 1 can follow: three
 //! intervals are less time than the link needs for a full buffer at a small fair rate.
@@ -132,7 +133,7 @@ pub fn solve(params: &Params) -> Result<Solution, String> {
     })
 }
 
-/// The same model by drawing `cycles` intervals or recoveries; the error is that of [`solve`].
+/// The same model by drawing `cycles` intervals or recoveries; errors are [`solve`]'s.
 pub fn simulate(params: &Params, cycles: u64, rng: Rng) -> Result<Sampled, String> {
     params.check()?;
     Ok(monte_carlo::simulate(params, cycles, rng))

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! It shares the parameters and slow start's mini-cycles with the solution, and nothing of the transition law, which it can therefore
-//! contradict. Confidence intervals are those of the ratios of equal batches of cycles.
+//! contradict. Confidence intervals are computed from ratios of equal batches of cycles.
 
 use std::collections::VecDeque;
 
@@ -69,7 +69,7 @@ impl Process<'_> {
         self.tally
     }
 
-    /// The sessions of the next interval, which begins, after `n`.
+    /// The sessions of the interval that begins, after `n` in the last.
     fn sessions(&mut self, n: u32) -> u32 {
         let q = departure(self.params, n);
         let departed = (0..n).filter(|_| self.rng.chance(q)).count() as u32;
@@ -182,7 +182,7 @@ impl Process<'_> {
             AckInstant::End => 1.0,
         };
         for ack in 0..=at.flight {
-            // Before the first acknowledgement, what a rounded window left unsent.
+            // Before the first acknowledgement, packets that a rounded window left unsent.
             let (time, packets) = if ack == 0 {
                 (0.0, allowed.saturating_sub(outstanding))
             } else if outstanding > allowed {

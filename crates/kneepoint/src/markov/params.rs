@@ -94,7 +94,7 @@ crate::choice! {
 crate::choice! {
     /// The packets of slow start that count as delivered, V_ss.
     pub enum SlowStartReward {
-        /// Those transmitted (§III-D), although those in flight at its end are acknowledged, and counted, later.
+        /// Packets transmitted in it (§III-D), although packets in flight at its end are acknowledged, and counted, later.
         Transmitted = "transmitted",
         /// Those acknowledged before its end.
         Acknowledged = "acknowledged",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The ephemeral sessions: a Markov chain that moves at the epochs, whatever the persistent session does.
+//! The ephemeral sessions: a Markov chain that moves at the epochs, independent of the persistent session.
 //!
 //! ```text
 //! p      = λ Δ                                 an arrival at an epoch
@@ -11,7 +11,7 @@
 //! mean fair rate = Σ π_n μ / (n + 1)
 //! ```
 //!
-//! With N_max sessions an arrival that finds no room is lost; `blocking` says whether it finds that of a session
+//! With N_max sessions an arrival that finds no room is lost; `blocking` says whether it finds the place of a session
 //! that departs at the same epoch.
 
 use super::params::{Blocking, Params};

@@ -30,7 +30,7 @@ pub(super) struct Recovered {
     pub delivered: u32,
     /// Losses in it.
     pub losses: u32,
-    /// The state at its end; `before` is that of the frozen rate.
+    /// The state at its end; `before` belongs to the frozen rate.
     pub epoch: Epoch,
 }
 
@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn the_window_doubles_until_the_pipe_is_full_and_grows_by_the_product_then() {
-        // Windows at the ends of mini-cycles: 1, 2, 4, 8, 12, 16; the backlog is what exceeds 4.
+        // Windows at the ends of mini-cycles: 1, 2, 4, 8, 12, 16; the backlog is the excess over 4.
         for (ssthresh, cycles, sent) in
             [(1.0, 1, 1), (2.0, 2, 3), (4.0, 3, 7), (8.0, 4, 15), (12.0, 5, 23), (16.0, 6, 31)]
         {

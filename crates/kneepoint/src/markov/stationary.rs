@@ -126,7 +126,7 @@ pub(super) fn stationary(matrix: &Matrix) -> Result<Stationary, String> {
     // A sum of absolute values is up to √n times the Euclidean norm, by which the solver stops.
     let tolerance = RESIDUAL / (count as f64).sqrt();
     let mut law = bicgstab(|x| matrix.regular(x), &vec![1.0 / count as f64; count], tolerance);
-    // Whatever the solver returns is as good a start for powers as any.
+    // Any result of the solver is a good start for powers.
     law.iter_mut().for_each(|p| *p = if p.is_finite() { p.max(0.0) } else { 1.0 });
     let mut residual = f64::INFINITY;
     for _ in 0..POWERS {

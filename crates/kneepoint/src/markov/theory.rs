@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Laws of the throughput at a given loss probability, beside which the analysis can be drawn.
+//! Laws of the throughput at a given loss probability, for comparison with the analysis.
 //!
 //! ```text
 //! square root   B = (1/RTT) √(3 / (2 b p))
@@ -18,7 +18,7 @@
 use crate::cc;
 use crate::cc::steady::ResponseFunction;
 
-/// What a law assumes of the path and the hosts.
+/// The assumptions of a law about the path and the hosts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Path {
     /// The round-trip time with the mean queue, in seconds.

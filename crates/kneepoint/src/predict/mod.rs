@@ -223,7 +223,7 @@ impl Threshold {
 pub(crate) mod tests {
     use super::*;
 
-    /// The answers to samples of round-trip time in milliseconds and window, each a round of its own.
+    /// The answers to samples of round-trip time in milliseconds and window, each its own round.
     pub(crate) fn rounds<P: Predictor>(params: P::Params, samples: &[(f64, f64)]) -> Vec<Congestion> {
         let mut predictor = P::new(params);
         let mut now = Time::ZERO;

@@ -16,7 +16,7 @@
 //! of time, a sample before a drop of the same instant: with the sender at the queue, a packet released by an ACK is
 //! dropped in the same instant. Drops come in bursts, so further drops in state C belong to the same episode, and C
 //! ends with the first sample later than one round-trip time (its own) after the last of them (`hold_off` round
-//! trips). Samples are not shifted in time: an end host knows only received packets.
+//! trips). Samples are not shifted in time: an end host sees only received packets.
 
 use super::Congestion;
 use crate::units::{Span, Time};

@@ -35,7 +35,7 @@ pub fn document(comparison: &Comparison) -> Document {
     with_figure(comparison, &FigureSpec::default())
 }
 
-/// The whole document, with the figure of what varies as it is wanted.
+/// The whole document, with the requested figure of the factors.
 pub fn with_figure(comparison: &Comparison, wish: &FigureSpec) -> Document {
     let several = comparison.schemes.len() > 1;
     let varied = figure::block(comparison, wish);
@@ -69,8 +69,8 @@ pub fn with_figure(comparison: &Comparison, wish: &FigureSpec) -> Document {
     Document { title: comparison.title.clone(), about: verdict(comparison), sections }
 }
 
-/// The setting, and the picture that shows the verdict: what varies, the times of short transfers, the knee, or the course of a run that
-/// is compared with none.
+/// The setting, and the picture that shows the verdict: the factors, the times of short transfers, the knee, or the
+/// course of a single run.
 fn introduction(comparison: &Comparison, varied: Option<Block>, leading: Option<&Group>) -> Vec<Block> {
     let picture = match (varied, comparison.schemes.len(), leading) {
         (Some(varied), ..) => vec![varied],
@@ -148,7 +148,7 @@ const ALIKE: &str = "The schemes do not differ in any measured quantity.";
 /// Packets that a window needs for averages over it to mean anything.
 const LEAST_SERVED: f64 = 100.0;
 
-/// A column per metric and a line per scheme; of many, a terminal shows what tells most.
+/// A column per metric and a line per scheme; of many, a terminal shows the most informative.
 fn headline(comparison: &Comparison, wish: &FigureSpec) -> Vec<Block> {
     let grid = Grid::of(comparison);
     let table = pivot::table(comparison, &grid);
@@ -198,7 +198,7 @@ fn subjects(comparison: &Comparison) -> Vec<Section> {
     };
     let section = |(title, subject): (&str, Subject)| {
         let blocks = table(subject, |_| true);
-        // Where there are several links, they have a table of their own above.
+        // Where there are several links, they have their own table above.
         let terminal = if subject == Subject::Link { vec![] } else { table(subject, |metric| metric.brief) };
         (!blocks.is_empty()).then(|| Section::new(title, vec![Block::Pages { blocks, terminal }]))
     };
@@ -242,7 +242,7 @@ impl Serialize for Comparison {
     }
 }
 
-/// A scheme with the factors that its levels are places in.
+/// A scheme, with the factors to which its levels are indices.
 struct Written<'c> {
     scheme: &'c SchemeResult,
     factors: &'c [Factor],

@@ -22,7 +22,7 @@ use crate::table::paired::{LEVEL, Paired, holm};
 /// Parts of a field's path that make it a choice of algorithms, or of their parameters.
 const CHOICES: [&str; 6] = ["scheme", "cc", "queue", "reverse_queue", "feedback", "tcp"];
 
-/// Fewer seeds than this tell little apart among several rivals.
+/// Fewer seeds than this separate only large differences among several rivals.
 pub(super) const FEW_SEEDS: usize = 4;
 
 /// Whether people choose between the levels of a factor, rather than meet them.
@@ -60,20 +60,20 @@ impl Comparison {
         levels.filter(|(factor, _)| !is_choice(factor)).map(|(_, level)| *level).collect()
     }
 
-    /// The class of a case's colour: where other factors vary, too, that of its algorithm.
+    /// The class of a case's colour: where other factors vary, too, the class of its algorithm.
     pub(super) fn class_of(&self, rank: usize) -> String {
         let choice =
             self.varied().find(|(_, factor)| is_choice(factor)).filter(|_| self.varied().count() > 1);
         scheme_class(choice.map_or(rank, |(place, _)| self.schemes[rank].levels[place]))
     }
 
-    /// The same for a row of a table; none where conditions alone vary, which the figure above has on its axes.
+    /// The same for a row of a table; none where only conditions vary, which are on the axes of the figure above.
     pub(super) fn class_of_row(&self, rank: usize) -> Option<String> {
         let colours = self.varied().any(|(_, factor)| is_choice(factor)) || self.varied().next().is_none();
         colours.then(|| self.class_of(rank))
     }
 
-    /// The levels of what varies: without the algorithm, where there is one.
+    /// The levels of the factors, without the algorithm where there is one.
     pub(super) fn varied_levels(&self, scheme: &SchemeResult) -> String {
         let told = self.varied().map(|(place, factor)| factor.told(scheme.levels[place]));
         told.collect::<Vec<_>>().join(", ")
@@ -101,7 +101,7 @@ pub(super) struct Judgement {
     pub(super) order: Vec<usize>,
     /// Their means in the unit of the quantity.
     means: BTreeMap<usize, Estimate>,
-    /// Of each pair of rivals, the smaller rank first; none of a pair without two common seeds.
+    /// For each pair of rivals, the smaller rank first; none for a pair without two common seeds.
     p: BTreeMap<(usize, usize), f64>,
 }
 
@@ -157,12 +157,12 @@ impl Judgement {
         self.p(one, other).is_some_and(|p| p < LEVEL)
     }
 
-    /// The rivals from the best on that are told apart from it, in their order.
+    /// The rivals that are distinguishable from the best, in their order.
     pub(super) fn worse(&self) -> Vec<usize> {
         self.order[1..].iter().copied().filter(|rank| self.is_apart(self.best(), *rank)).collect()
     }
 
-    /// The mark of a rival; none of any where the best is told apart from none.
+    /// The mark of a rival; no marks where the best is indistinguishable from all.
     pub(super) fn standing(&self, rank: usize) -> Standing {
         match (self.worse().as_slice(), self.means.contains_key(&rank)) {
             ([], _) | (_, false) => Standing::Unmarked,

@@ -34,7 +34,7 @@ pub enum Block {
     Table(Table),
     /// Figures side by side.
     Figures(Layout, Vec<Figure>),
-    /// What the statements are, each of them with its verdict: claims, controllers.
+    /// The kind of the statements with verdicts: claims, controllers.
     Findings(&'static str, Vec<Finding>),
     /// The schemes and the classes of their colours.
     Key(Vec<(String, String)>),
@@ -42,9 +42,9 @@ pub enum Block {
     Facts(Vec<(String, String)>),
     /// A file: its name and its text.
     Listing(String, String),
-    /// The table for a column of a paper, which is a file of its own.
+    /// The table for a column of a paper, which is its own file.
     Paper(Box<Paper>),
-    /// Blocks for pages, and those that a terminal shows instead.
+    /// Blocks for pages, and their replacements in a terminal.
     Pages {
         /// On pages.
         blocks: Vec<Block>,
@@ -53,12 +53,12 @@ pub enum Block {
     },
 }
 
-/// One table with what a reader of it alone needs.
+/// One table with everything that it needs to be read alone.
 #[derive(Clone)]
 pub struct Paper {
-    /// What is in it, for its label.
+    /// Its contents, for its label.
     pub name: String,
-    /// What is in it, for its caption.
+    /// Its contents, for its caption.
     pub title: String,
     /// The rest of the caption.
     pub notes: Vec<Prose>,
@@ -101,7 +101,7 @@ pub struct Table {
 pub struct Column {
     /// Its title.
     pub title: String,
-    /// The title where the columns before it are not beside it; empty where that is the same.
+    /// The title for use without the preceding columns; empty where it is the same.
     pub alone: String,
     /// The unit of its numbers.
     pub unit: String,
@@ -135,7 +135,7 @@ pub struct Shown {
     pub mean: String,
     /// The confidence interval.
     pub spread: Option<Spread>,
-    /// Its place among the numbers that it is compared with.
+    /// Its rank among the compared numbers.
     pub standing: Standing,
 }
 

@@ -21,7 +21,7 @@ use crate::table::{Cell, Frame, Row};
 use quantity::Quantity;
 
 crate::keys! {
-/// What differs between the cases of a study: an axis.
+/// A factor of a study: an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Factor {
     /// The field: `topology.rtt`, `flows.long.cc`; `scheme` for schemes.
@@ -64,7 +64,7 @@ impl Factor {
         self.levels.iter().all(|level| level.number.is_some())
     }
 
-    /// The level that a scenario means by a value, whatever unit it is written in.
+    /// The level that a value denotes, in whatever unit it is written.
     pub(super) fn level_of(&self, written: &str) -> Option<usize> {
         let same = |level: &Level| {
             let read = Quantity::all(&[&level.text, written]);
@@ -96,7 +96,7 @@ impl Factor {
 pub struct Factors {
     /// In the order of the sweep.
     pub factors: Vec<Factor>,
-    /// Of each case, the place of its level in each factor.
+    /// For each case, the place of its level in each factor.
     pub levels: Vec<Vec<usize>>,
 }
 
@@ -138,7 +138,7 @@ impl Factors {
     }
 }
 
-/// More levels than this are said by the first and the last.
+/// More levels than this are named by the first and the last.
 const MOST_LISTED: usize = 8;
 
 /// Each once, in order of appearance.
@@ -147,7 +147,7 @@ fn distinct<'l>(labels: impl Iterator<Item = &'l str>) -> Vec<&'l str> {
     labels.filter(|label| seen.insert(*label)).collect()
 }
 
-/// Levels for people, as they were written where two would read alike.
+/// Levels for people; as written where two would read the same.
 fn levels(labels: &[&str], read: Option<&[Quantity]>, unit: &'static str) -> Vec<Level> {
     let as_written = |label: &&str| label.to_string();
     let Some(read) = read else {

@@ -102,7 +102,7 @@ pub fn stability(map: &StabilityMap) -> Document {
     Document { about: about.into(), ..document(subject, vec![("Stability", blocks)]) }
 }
 
-/// The boundary of stability, beside those of the theorem and of oscillation.
+/// The boundaries of stability, of the theorem and of oscillation.
 pub fn boundary(boundary: &StabilityBoundary) -> Document {
     let StabilityBoundary { subject, along, found, theorem } = boundary;
     let at = |change: Option<Change>| match change {
@@ -120,7 +120,7 @@ pub fn boundary(boundary: &StabilityBoundary) -> Document {
     document(subject, vec![("Boundary", vec![Block::Facts(facts.into())])])
 }
 
-/// The values of each parameter that meet the goal, beside those that the theorem allows.
+/// The values of each parameter that meet the goal, and the values that the theorem allows.
 pub fn designs(designs: &Designs) -> Document {
     let number = |margin: Option<f64>, unit: &str| {
         margin.map_or("none".to_string(), |margin| format!("{margin:.2}{unit}"))

@@ -63,11 +63,11 @@ fn standings(comparison: &Comparison, metric: &Metric) -> Vec<Standing> {
     all
 }
 
-/// The marks of a table over so many seeds in a sentence; none without marks.
+/// The marks of a table over this many seeds in a sentence; none without marks.
 pub(super) fn marks(cells: &[Shown], best: &str, seeds: usize) -> Option<String> {
     let any = |standing| cells.iter().any(|cell| cell.standing == standing);
     let few = match seeds {
-        2..FEW_SEEDS => format!(" {seeds} seeds tell little apart."),
+        2..FEW_SEEDS => format!(" {seeds} seeds separate only large differences."),
         _ => String::new(),
     };
     let alike = any(Standing::Alike).then(|| {
@@ -159,7 +159,7 @@ impl Serialize for Measured {
 
 /// A column for each link, group or class of each scheme, and a line for each metric that some of them have.
 pub(super) struct Breakdown {
-    /// The rank of the scheme, its name, and that of the link, group or class.
+    /// The rank of the scheme, its name, and the name of the link, group or class.
     pub(super) columns: Vec<(usize, String, String)>,
     pub(super) lines: Vec<(&'static Metric, Vec<Shown>)>,
     /// Metrics that are the same in all of several columns, each with its number: `flows 50`.
@@ -212,7 +212,8 @@ impl Comparison {
         match certain.map(|scheme| scheme.scheme.as_str()).collect::<Vec<_>>().as_slice() {
             [] => {}
             all if all.len() == self.schemes.len() => {
-                said += " All seeds gave the same run: nothing here is random.";
+                said += " All seeds gave the same run: nothing here is random, unless flows start in an interval, as \
+                         `start = \"0s..5s\"`.";
             }
             some if some.len() > NAMED => {
                 let all = self.schemes.len();
@@ -232,7 +233,7 @@ impl Comparison {
         }
     }
 
-    /// Planned schemes without a run, where each has a scenario of its own.
+    /// Planned schemes without a run, where each has its own scenario.
     fn without_a_run(&self) -> Vec<&str> {
         let scenarios = &self.manifest.scenario;
         // A row of a comparison with several factors has the name of its scenario as a level.
@@ -294,7 +295,7 @@ mod tests {
     fn a_mark_of_equals_by_few_seeds_says_how_few() {
         let cells = [Standing::Best, Standing::Alike].map(|standing| Shown::from("1").standing(standing));
         let said = |seeds| marks(&cells, "*", seeds).unwrap();
-        assert!(said(3).ends_with("(p ≥ 0.05). 3 seeds tell little apart."), "{}", said(3));
+        assert!(said(3).ends_with("(p ≥ 0.05). 3 seeds separate only large differences."), "{}", said(3));
         assert!(!said(10).contains("tell little"));
         assert!(
             !marks(&cells[..1], "*", 3).unwrap().contains("tell little"),

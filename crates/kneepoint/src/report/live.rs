@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Hosts of a kernel beside the simulator: the document, and records for machines.
+//! Hosts of a kernel compared with the simulator: the document, and records for machines.
 //!
 //! ```text
 //! error = (predicted − measured) / measured
@@ -47,7 +47,7 @@ crate::keys! {
         pub title: String,
         /// Where the hosts were that were measured: on this machine's kernel over an emulated link, or with their queues on a kernel in virtual time.
         pub hosts: String,
-        /// Who had them: the kernel, or the name of a stack.
+        /// Where they were: the kernel, or the name of a stack.
         pub side: String,
         /// Every claim on both sides; empty for a scenario without claims.
         pub claims: Vec<Judged>,
@@ -64,15 +64,15 @@ crate::keys! {
         pub claim: String,
         /// The claim in words.
         pub text: String,
-        /// What becomes of it on the kernel.
+        /// Its verdict on the kernel.
         pub kernel: Finding,
-        /// What becomes of it in the simulator.
+        /// Its verdict in the simulator.
         pub simulator: Finding,
         /// Why it fails, where the experiment says so; else null.
         pub reason: Option<String>,
     }
 
-    /// What becomes of a claim.
+    /// The verdict on a claim.
     #[derive(Clone, Debug, PartialEq)]
     pub struct Finding {
         /// Whether it holds.
@@ -146,7 +146,8 @@ crate::keys! {
 }
 
 impl Report {
-    /// The report of an outcome. Processor times are relative to those with the congestion control `reference`: of the same case, or
+    /// The report of an outcome. Processor times are relative to the congestion control `reference`: of the same case,
+    /// or
     /// else of the first that has any.
     pub fn new(
         [title, hosts, side]: [String; 3],

@@ -50,7 +50,7 @@ use crate::measure::Subject;
 use crate::study::caution::Caution;
 use crate::table::{Estimate, Labels, Row, Table, number, value};
 
-/// The subjects of a run that have a table of their own in CSV and JSON, by its name.
+/// The subjects of a run that have their own table in CSV and JSON, by its name.
 pub const PARTS: [(&str, Subject); 7] = [
     ("links", Subject::Link),
     ("groups", Subject::Group),
@@ -61,7 +61,7 @@ pub const PARTS: [(&str, Subject); 7] = [
     ("drop_windows", Subject::DropWindow),
 ];
 
-/// The version of the layout of files written here; a reader that knows it knows every key.
+/// The version of the layout of files written here; it determines every key.
 pub const SCHEMA_VERSION: u32 = 4;
 
 /// Schemes that ran the same scenario with the same seeds.
@@ -69,11 +69,11 @@ pub const SCHEMA_VERSION: u32 = 4;
 pub struct Comparison {
     /// The title of the report.
     pub title: String,
-    /// What differs between the schemes: of a comparison, the scheme itself and what else was varied; of a sweep, its axes.
+    /// The factors of the schemes: of a comparison, the scheme itself and other varied settings; of a sweep, its axes.
     pub factors: Vec<Factor>,
     /// The schemes, in order.
     pub schemes: Vec<SchemeResult>,
-    /// What the runs cannot tell.
+    /// The limits of the runs.
     pub cautions: Vec<Caution>,
     /// The manifest of the runs.
     pub manifest: Manifest,
@@ -94,12 +94,12 @@ pub struct SchemeResult {
     pub measured: Option<(f64, f64)>,
     /// The state over time of the first run.
     pub series: Option<Table>,
-    /// The fluid model beside it, if one was requested, or the reason why there is none.
+    /// Its fluid model, if one was requested, or the reason why there is none.
     pub theory: Option<Result<Beside, String>>,
 }
 
 crate::keys! {
-    /// A fluid model beside a scheme.
+    /// A fluid model of a scheme.
     #[derive(Clone, Debug, PartialEq)]
     pub struct Beside {
         /// The model's solution.

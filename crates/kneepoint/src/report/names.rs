@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Names of files by what is in them.
+//! Names of files by their contents.
 
 /// The slug of a name, with its place if another has the same.
 pub fn numbered(names: &[&str], place: usize) -> String {
@@ -18,7 +18,7 @@ pub fn slug(name: &str) -> String {
     if trimmed.is_empty() { "unnamed".to_string() } else { trimmed.to_string() }
 }
 
-/// The name of a figure of one kind about one of several cases: `goodput-cubic-pie`; of a lone case, that of the kind.
+/// The name of a figure of one kind about one of several cases: `goodput-cubic-pie`; for a lone case, the kind's.
 pub(super) fn figure(kind: &str, cases: &[&str], place: usize) -> String {
     match cases {
         [_] => kind.into(),

@@ -8,7 +8,7 @@ use crate::chart::Drawing;
 pub struct Picture {
     /// The stem of its name.
     pub name: String,
-    /// The chart, with what the page says of several charts at once: the legend, and the subject of the document.
+    /// The chart, with parts that a page shares between charts: the legend, and the subject of the document.
     pub drawing: Drawing,
 }
 

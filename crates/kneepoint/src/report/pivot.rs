@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Rows of several factors: the whole table for pages, and for a terminal what tells most of it.
+//! Rows of several factors: the whole table for pages, and for a terminal the most informative part.
 //!
 //! ```text
 //! lines      the factor that is compared: the first one of names, such as schemes
@@ -113,7 +113,7 @@ fn telling(grid: &Grid) -> Vec<usize> {
     places
 }
 
-/// What is shown of a metric, each once.
+/// The parts of a metric to show, each once.
 fn texts(grid: &Grid, metric: usize) -> BTreeSet<&str> {
     grid.lines.iter().map(|(_, cells)| cells[metric].mean.as_str()).filter(|text| *text != NONE).collect()
 }
@@ -218,7 +218,7 @@ impl<'c> Pivot<'c> {
         row.map_or_else(|| NONE.into(), |row| self.grid.lines[row].1[metric].clone())
     }
 
-    /// At which levels of other factors the tables are.
+    /// The levels of other factors in the tables.
     fn slice(&self) -> Option<String> {
         let at = |(place, level): &(usize, usize)| self.factor(*place).told(*level);
         let at: Vec<String> = self.at.iter().map(at).collect();
@@ -272,7 +272,7 @@ impl<'c> Means<'c> {
     }
 }
 
-/// The first of those with the greatest number.
+/// The first one with the greatest number.
 fn greatest<T>(all: impl IntoIterator<Item = T>, number: impl Fn(&T) -> f64) -> Option<T> {
     let mut best: Option<(T, f64)> = None;
     for one in all {

@@ -13,7 +13,7 @@ use crate::study::live::{Beside, Machine, Measured};
 use crate::table::{Cell, Estimate, Records, value};
 pub use document::document;
 
-/// Metrics of the film's group and of the bottleneck beside those of playbacks.
+/// Metrics of the film's group and of the bottleneck in addition to the playbacks'.
 const BESIDE: [(Subject, &str); 3] = [
     (Subject::Group, "goodput_bps"),
     (Subject::Link, "queueing_delay_mean_ms"),
@@ -55,7 +55,7 @@ crate::keys! {
         pub peak_bps: f64,
     }
 
-    /// What becomes of a claim.
+    /// The verdict on a claim.
     #[derive(Clone, Debug, PartialEq)]
     pub struct Judged {
         /// The id of the claim.
@@ -118,7 +118,7 @@ pub struct Screening {
     pub player: String,
     /// The case with its runs.
     pub beside: Beside,
-    /// The group that the film stands for.
+    /// The group that the film represents.
     pub group: String,
     /// The stalls of runs by their repetitions: seconds since the request, and how long.
     pub stalls: BTreeMap<u64, Vec<(f64, f64)>>,

@@ -14,7 +14,7 @@ crate::keys! {
     pub struct Predictions {
         /// The scenario or the captures.
         pub title: String,
-        /// What differs between the cases of a sweep.
+        /// The factors of a sweep.
         pub factors: Vec<Factor>,
         /// One for each watched flow.
         pub cases: Vec<WatchedFlow>,
@@ -91,7 +91,7 @@ const MEASURES: [Measure; 3] = [
     },
 ];
 
-/// Fewer episodes of loss than this tell no predictor from another: of ten, Wilson's interval of a half is 24 % to 76 %.
+/// Fewer episodes of loss than this cannot separate predictors: of ten, Wilson's interval of a half is 24 % to 76 %.
 const FEW: u64 = 10;
 
 /// Percent.
@@ -117,7 +117,7 @@ impl WatchedFlow {
         Estimate::of(&values)
     }
 
-    /// A measure of a predictor: over the runs, or of a single capture with the interval of so many episodes.
+    /// A measure of a predictor: over the runs, or of a single capture with the interval of this many episodes.
     fn measured(&self, predictor: &str, judge: Judge, measure: &Measure) -> Estimate {
         let whole = self.estimate(predictor, judge, measure.of);
         let [run] = &self.runs[..] else { return whole };
@@ -141,7 +141,8 @@ impl WatchedFlow {
         met.max().unwrap_or(0)
     }
 
-    /// The predictors that tell losses from their absence best, and how well; none if nothing was foreseen. One that says
+    /// The predictors that best distinguish losses from their absence, with their scores; none if nothing was foreseen.
+    /// One that says
     /// high all the time foresees everything and is left out.
     pub fn best(&self, judge: Judge) -> (Vec<&str>, f64) {
         let mut best = (Vec::new(), 0.0);
@@ -172,7 +173,7 @@ impl WatchedFlow {
         let episodes = self.episodes(judge);
         if self.course.is_some() && episodes < FEW {
             return format!(
-                "{episodes} episodes of loss are too few to tell one predictor from another; {FEW} or more are needed."
+                "{episodes} episodes of loss are too few to distinguish predictors; {FEW} or more are needed."
             );
         }
         let (names, balance) = self.best(judge);
@@ -240,7 +241,7 @@ pub fn document(predictions: &Predictions) -> Document {
 }
 
 /// How the numbers of a capture are to be read.
-const INTERVALS: &str = "Intervals are Wilson's for 95 % and so many episodes. By chance: the mean efficiency on the same losses, \
+const INTERVALS: &str = "Intervals are Wilson's for 95 % and this many episodes. By chance: the mean efficiency on the same losses, \
                          all of them shifted by a random time.";
 
 /// Round trips against time, with the losses at the upper edge.

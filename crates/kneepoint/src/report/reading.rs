@@ -52,7 +52,7 @@ pub fn comparison(text: &str) -> Result<Comparison, Unreadable> {
     }
 }
 
-/// What tells the kind and the version of a document.
+/// The key with the kind and the version of a document.
 #[derive(Deserialize)]
 struct Head {
     schema_version: Option<u64>,

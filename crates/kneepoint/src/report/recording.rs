@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Trace files: what each of them is, in numbers and as a line of blocks.
+//! Trace files: each described by numbers and by a line of blocks.
 
 use super::document::{Block, Document, Section};
 use crate::link::recording::{Besides, Recognised, Recording};
@@ -9,7 +9,7 @@ use crate::units::Span;
 
 /// Blocks of a line that shows the rate over time.
 const BLOCKS: u64 = 60;
-/// Heights of a block; nothing is carried in the first.
+/// Heights of a block; the first means no traffic.
 const HEIGHTS: [char; 9] = ['·', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 crate::keys! {
@@ -31,7 +31,7 @@ crate::keys! {
         pub duration_s: f64,
         /// The mean rate, which `rate = "auto"` takes.
         pub mean_bps: f64,
-        /// The length of the intervals whose mean rates the following numbers are of.
+        /// The length of the intervals of the mean rates below.
         pub interval_ms: f64,
         /// The least rate of an interval.
         pub least_bps: f64,
@@ -47,7 +47,7 @@ crate::keys! {
         pub p95_bps: f64,
         /// The greatest rate of an interval.
         pub greatest_bps: f64,
-        /// From which length on a time in which nothing is carried counts as a gap.
+        /// The least length of a gap: a time without traffic.
         pub gap_from_ms: f64,
         /// The number of gaps.
         pub gaps: usize,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Remarks on the headline metrics that follow from the rows: what links did to packets without a column of its own, and a goodput above
-//! the capacity.
+//! Remarks on the headline metrics that follow from the rows: effects of links without their own column, and a goodput
+//! above the capacity.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +9,11 @@ use super::{Comparison, RunResult};
 use crate::measure::Subject;
 use crate::table::{number, value};
 
-/// What effects of links count, and how a sentence says it.
+/// The counters of effects of links, and their sentences.
 const EFFECTS: [(&str, &str, &str); 2] =
     [("duplicated", "duplicated", ""), ("corrupted", "corrupted", ", which their receivers dropped")];
 
-/// All remarks on a comparison: what its runs cannot tell, what was noted of them, and what follows from the rows.
+/// All remarks on a comparison: the limits of its runs, notes on them, and conclusions from the rows.
 pub(super) fn of(comparison: &Comparison) -> Vec<String> {
     let cautions = comparison.cautions.iter().map(|caution| caution.text.clone());
     let noted = cautions.chain(comparison.manifest.notes.iter().cloned());

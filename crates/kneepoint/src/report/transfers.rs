@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Short transfers beside long ones: which scheme gives them the best times, and at what cost to the long ones.
+//! Short transfers next to long ones: which scheme gives them the best times, and at what cost to the long ones.
 
 use super::document::{Block, Column, Figure, Layout, Prose, Section, Shown, Table, TableLine};
 use super::figures::metric_bars;
@@ -20,8 +20,8 @@ pub(super) struct Group<'c> {
     pub(super) time: &'static Metric,
 }
 
-/// The sections about groups of short transfers, each with its verdict; what the report says and shows of the leading group at its
-/// beginning is not repeated.
+/// The sections about groups of short transfers, each with its verdict; the leading group, which the report shows at
+/// its beginning, is not repeated.
 pub(super) fn sections<'c>(
     comparison: &'c Comparison,
     leading: Option<&Group>,
@@ -114,12 +114,12 @@ impl Group<'_> {
         metric("completion_time_p95_ms")
     }
 
-    /// The time that counts as figures name it.
+    /// The time that counts, by its name in figures.
     pub(super) fn expression(&self) -> String {
         format!("{}[group={}]", self.time.key, self.name)
     }
 
-    /// Times, counts, and the goodput of the long transfers beside them; a line per scheme.
+    /// Times, counts, and the goodput of the long transfers; a line per scheme.
     fn table(&self) -> Table {
         let schemes = &self.comparison.schemes;
         let keys =
@@ -296,7 +296,7 @@ mod tests {
             "prert/pi has a 50 % shorter median completion time than reno/droptail (51 ms against 102 ms, 3 seeds, p < 0.001), at \
              10 % less goodput of long transfers."
         );
-        // Schemes whose times do not differ in every seed are not told apart.
+        // Schemes whose times do not differ in every seed are indistinguishable.
         comparison.schemes[1].runs = comparison.schemes[0].runs.clone();
         assert!(
             answer(&comparison).contains("is statistically indistinguishable"),

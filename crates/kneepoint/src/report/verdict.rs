@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The verdict of a comparison: a sentence that can be quoted. What is best, by how much, how sure that is, and what it costs.
+//! The verdict of a comparison: a sentence that can be quoted. The best scheme, its lead, the confidence in it, and its
+//! cost.
 //!
 //! ```text
 //! two rivals           pie has 31 % less queueing delay than droptail (12.3 ms against 17.9 ms, 10 seeds, p < 0.001), at 0.4 % less
@@ -10,8 +11,8 @@
 //! one case             Queueing delay is 12.3 ± 0.4 ms, …
 //! ```
 //!
-//! Probabilities are those of [contests](super::contest). A relative difference is a part of the mean of the rival behind `than`. A cost is
-//! against the best rival in the quantity that it is paid in.
+//! Probabilities are those of [contests](super::contest). A relative difference is a part of the mean of the rival
+//! behind `than`. A cost is measured against the rival that is best in that quantity.
 
 mod course;
 mod gauge;
@@ -75,12 +76,12 @@ fn told(comparison: &Comparison, contest: &Contest, gauge: &Gauge, others: &[Gau
     judged.map_or_else(Prose::default, |judged| Telling { comparison, gauge, others, judged }.sentence())
 }
 
-/// A contest that is told.
+/// A contest in words.
 struct Telling<'t> {
     comparison: &'t Comparison,
     /// What decides it.
     gauge: &'t Gauge<'t>,
-    /// What the best may cost.
+    /// The permitted cost of the best.
     others: &'t [Gauge<'t>],
     judged: Judgement,
 }
@@ -98,7 +99,7 @@ impl Telling<'_> {
         }
     }
 
-    /// The best against the next that is told apart from it, and those that are not.
+    /// The best against the next distinguishable one, and the indistinguishable ones.
     fn apart(&self, alike: &[usize], next: usize) -> Prose {
         let (first, of) = (self.judged.best(), self.judged.order.len());
         let (one, other) = (self.judged.mean(first).mean, self.judged.mean(next).mean);
@@ -127,7 +128,7 @@ impl Telling<'_> {
         Prose::default().strong(self.name(first)).then(told)
     }
 
-    /// None is told apart from the best.
+    /// None is distinguishable from the best.
     fn tied(&self) -> Prose {
         let order = &self.judged.order;
         let (first, last) = (self.judged.best(), order[order.len() - 1]);
@@ -214,7 +215,7 @@ impl Telling<'_> {
         })
     }
 
-    /// ` with 14 % more utilization`: what the best pays and an equal of it does not.
+    /// ` with 14 % more utilization`: a cost of the best that its equal does not have.
     fn spared(&self, best: usize, alike: &[usize]) -> String {
         let spared = |gauge: &Gauge| {
             let price = self.price(gauge)?;

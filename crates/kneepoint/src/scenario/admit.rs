@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Which algorithms of other crates a scenario can name: those with a free name and with parameters that can be written.
+//! The external algorithms that a scenario can name: with a free name and with parameters that can be written.
 
 use super::choose::BESIDES;
 use super::extensions::Extensions;
@@ -26,7 +26,8 @@ impl Extensions {
         Ok(self)
     }
 
-    /// Adds a source of traffic, unless another has its name, a scenario another section of its, or a parameter cannot be set.
+    /// Adds a source of traffic, unless its name is taken by another source or by a section of scenarios, or a
+    /// parameter cannot be set.
     pub fn source(mut self, source: traffic::External) -> Result<Extensions, String> {
         let (name, entry) = (source.name(), *source.entry());
         let config = traffic::Config::from(source);
@@ -68,7 +69,7 @@ fn settable(what: &str, Entry { name, fields, .. }: &Entry, reserved: &[&str]) -
     Ok(())
 }
 
-/// A name can be given if it is free, and if it can be told from the settings that follow it in a scheme.
+/// A name can be given if it is free, and if it cannot be confused with the settings that follow it in a scheme.
 fn vacant(what: &str, name: &str, taken: bool) -> Result<(), String> {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
     if name.is_empty() || !name.chars().all(plain) {

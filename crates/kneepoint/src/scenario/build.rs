@@ -20,7 +20,7 @@ use crate::spec::{Builder, GREATEST_POPULATION, GREATEST_SEQUENCE, Invalid, Vali
 use crate::suggest::did_you_mean;
 use crate::{cc, queue, tcp};
 
-/// More groups than anybody reads in a table.
+/// More groups than a readable table has.
 const GREATEST_GROUPS: usize = 1000;
 
 /// The result of a tree.
@@ -94,8 +94,8 @@ pub(super) fn build(root: &Table, extensions: &Extensions, faults: &mut Faults) 
     Some(Built { valid, seeds, objects: run.objects })
 }
 
-/// Parameters of controllers, a table for each, wherever a group chooses one of them. All are read once, so that a mistake is a fault
-/// even where no group does.
+/// Parameters of controllers, a table for each, wherever a group chooses one of them. All are read once, so that a
+/// mistake is a fault even where no group uses them.
 fn controllers(root: &Table, extensions: &Extensions, faults: &mut Faults) -> Table {
     let table = section(root, "controllers", faults);
     for (place, (key, node)) in table.entries.iter().enumerate() {

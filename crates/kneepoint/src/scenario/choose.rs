@@ -38,7 +38,7 @@ pub(crate) fn choose<F: Family>(
     choose_from(&table, &Table::default(), place, precedence, extensions, faults)
 }
 
-/// What a table of a choice has besides the parameters of the member that it names.
+/// Keys of a choice's table besides the parameters of the member that it names.
 pub(super) const BESIDES: &[&str] = &["kind"];
 
 /// Reads a choice from a table with a `kind`; `None` after a fault.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What bottlenecks do to packets besides, each a table of its own: `[policer]`, or `policer = { … }` of a link.
+//! What bottlenecks do to packets besides, each its own table: `[policer]`, or `policer = { … }` of a link.
 
 use super::choose::{Family, Precedence, choose};
 use super::extensions::Extensions;
@@ -16,7 +16,7 @@ use crate::link::{LinkSpec, capacity, loss};
 use crate::settings::{Assign, Auto, Field, List, Or, Settings};
 use crate::units::Rate;
 
-/// A table that a link or a scenario may have: its name, what it is about, and its fields.
+/// A table that a link or a scenario may have: its name, its subject, and its fields.
 #[derive(Clone, Copy)]
 pub(super) struct Part {
     pub name: &'static str,
@@ -55,7 +55,7 @@ pub(super) const HANDOVER: Part = Part {
     fields: Handover::FIELDS,
 };
 
-/// Reads the effects that a table has, each in place of that of `base`. `place` is what messages call the table of a name.
+/// Reads the effects of a table, each of which replaces `base`'s. `place` is the name of the table in messages.
 pub(super) fn effects(
     table: &Table,
     base: &Effects,
@@ -76,7 +76,7 @@ pub(super) fn effects(
     effects
 }
 
-/// Reads handovers, in place of those of `base`.
+/// Reads handovers, which replace `base`'s.
 pub(super) fn handover(table: &Table, base: &Handover, place: &str, faults: &mut Faults) -> Handover {
     let mut handover = base.clone();
     if table.get(HANDOVER.name).is_some() {
@@ -102,7 +102,7 @@ pub(super) fn hand_over(
     }
 }
 
-/// The bottlenecks against the direction of most data, where they differ from those with it.
+/// The bottlenecks against the direction of most data, where they differ.
 #[derive(Clone, Default, PartialEq)]
 pub(super) struct Reverse {
     pub loss: loss::Config,
@@ -110,7 +110,7 @@ pub(super) struct Reverse {
     pub effects: Effects,
 }
 
-/// The name of its section, and what it may have besides effects.
+/// The name of its section, and its other fields than effects.
 pub(super) const REVERSE: &str = "reverse";
 
 impl Reverse {

@@ -46,7 +46,7 @@ const GIVEN: &[(&str, &str, &str)] = &[
 
 const BRIEF_PREFACE: &str = "\
 # A scenario: a network, its traffic, and when to measure. `knee init --all` shows every other section and field,
-# `knee list` what there is to choose from, `knee explain NAME` what it does.
+# `knee list` the choices, `knee explain NAME` their effects.
 
 ";
 
@@ -142,7 +142,7 @@ impl Page {
                 family.what
             ));
         }
-        // A link without these has those of the sections.
+        // A link without these has the sections'.
         let off = if section.required.contains(&name) { off } else { "#" };
         let first = members.first().map_or("", |member| member.name);
         self.text.push_str(&format!("{off}{name} = \"{first}\"\n"));

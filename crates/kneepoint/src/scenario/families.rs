@@ -43,7 +43,7 @@ families! {
     fluid { what: "fluid model", definition: "model", }
 }
 
-/// Every family that a scenario chooses from.
+/// Every family of algorithms that a scenario can choose.
 pub(super) const FAMILIES: &[Members] = &[
     <cc::Config as Family>::MEMBERS,
     <queue::Config as Family>::MEMBERS,

@@ -8,7 +8,7 @@ use crate::settings::{Assign, Entry, Field, names};
 /// A family's registry, and how scenarios write a choice of it.
 #[derive(Clone, Copy)]
 pub(crate) struct Members {
-    /// What messages call a member.
+    /// The name of a member in messages.
     pub what: &'static str,
     /// The name of its definition in the schema.
     pub definition: &'static str,
@@ -83,7 +83,7 @@ impl Members {
         self.registry.iter().map(member).chain(presets.map(named)).collect()
     }
 
-    /// The parameters of a member, or of the one that a preset stands for.
+    /// The parameters of a member, or of the member behind a preset.
     fn fields(&self, name: &str) -> &'static [Field] {
         let member = self.registry.iter().find(|entry| entry.name == name);
         let preset = || self.presets().find(|(preset, _)| preset.name == name).map(|(_, entry)| entry);

@@ -16,7 +16,7 @@ crate::choice! {
     }
 }
 
-/// The word for no small multiples on a command line; in a scenario it is that for an empty list.
+/// The word for no small multiples on a command line; in a scenario, an empty list.
 pub const NO_FACET: &str = "none";
 
 /// Axes of small multiples: their columns, and their rows.
@@ -25,23 +25,24 @@ pub const MOST_FACETS: usize = 2;
 crate::settings! {
     /// How the figure of a scenario or an experiment is drawn.
     pub struct FigureSpec {
-        /// The axis of the sweep along which it is drawn; names that are no numbers become bars. Without it, that with most numbers.
+        /// The axis of the sweep along which it is drawn; levels that are not numbers become bars. Without it, the one
+        /// with most numbers.
         x: Words = Words::default();
-        /// What the reader calls that axis, with its unit.
+        /// The readable name of that axis, with its unit.
         label: Words = Words::default();
         /// How that axis is divided.
         scale: Scale = Scale::Auto;
-        /// The axis each of whose labels has a line of its own; `auto` is the scheme or the congestion control.
+        /// The axis each of whose labels has its own line; `auto` is the scheme or the congestion control.
         series: Or<Words, Auto> = Or::WORD;
-        /// The axis of the rows of a heat map, whose columns are those of `x`: in place of series.
+        /// The axis of the rows of a heat map, whose columns are the labels of `x`: instead of series.
         y: Words = Words::default();
-        /// One axis, or two, each of whose labels has a panel of its own: small multiples with common scales.
+        /// One axis, or two, each of whose labels has its own panel: small multiples with common scales.
         facet: Names = Names::default();
-        /// Metrics, or expressions of them as in claims, each in a panel of its own: `drop_ratio[group=web]`. Without any, the most telling.
+        /// Metrics, or expressions of them as in claims, each in its own panel: `drop_ratio[group=web]`. Without any, the most telling.
         panels: Names = Names::default();
         /// How the numbers of the panels are divided; `auto` is by powers of ten for times and rates of more than two decades.
         panel_scale: Scale = Scale::Auto;
-        /// Metrics whose panels are divided by powers of ten, whatever `panel_scale` says.
+        /// Metrics whose panels are divided by powers of ten, overriding `panel_scale`.
         log_panels: Names = Names::default();
         /// Only what has these labels, as in `judge=queue`.
         only: Names = Names::default();
@@ -83,7 +84,7 @@ impl FigureSpec {
         ends.chain(facets).chain(only).chain(mean).filter(|(_, axis)| !axis.is_empty())
     }
 
-    /// Everything that it shows, with the keys that say so.
+    /// Everything that it shows, with its keys.
     pub fn shown(&self) -> impl Iterator<Item = (&'static str, &String)> {
         let lists = [("panels", &self.panels), ("plane", &self.plane), ("tables", &self.tables)];
         lists.into_iter().flat_map(|(key, names)| names.0.iter().map(move |name| (key, name)))

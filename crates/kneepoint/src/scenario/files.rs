@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Files that a scenario names: the text of each takes the place of the field that is declared before the path's.
+//! Files that a scenario names: the text of each replaces the field that is declared before the path's.
 //!
 //! The core opens no files: the caller hands it their texts.
 
@@ -18,12 +18,12 @@ use crate::traffic::{Kind, har};
 /// The text of a file by its path as written in the scenario, or why there is none.
 pub type Files<'f> = &'f dyn Fn(&str) -> Result<String, String>;
 
-/// Who opens the files that a scenario names.
+/// The reader of the files that a scenario names.
 #[derive(Clone, Copy)]
 pub struct Opened<'f> {
     /// Opens those that the text names.
     pub(super) text: Files<'f>,
-    /// Opens those that fields set from outside name.
+    /// Opens the files that fields set from outside name.
     pub(super) others: Files<'f>,
     /// Where the text ends, in bytes: fields set from outside have their places behind it.
     pub(super) end: usize,
@@ -115,7 +115,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Reads the files that a table names for the fields of `target`; whether there were any.
+    /// Reads the files that a table names for the fields of `target`; returns whether there were any.
     fn fields(&mut self, table: &mut Table, target: &mut dyn Assign) -> bool {
         let before = table.entries.len();
         for pair in target.declared().windows(2).filter(|pair| pair[1].kind == FilePath::KIND) {
@@ -163,7 +163,7 @@ impl Reader<'_, '_> {
             text.push('\n');
         }
         match target.assign(data, &Raw::Text(text.clone())) {
-            // A word that may stand in the place of the data is no remedy for its file.
+            // A word that may replace the data is no remedy for its file.
             Err(Refusal::Value(wrong)) => {
                 let word = format!(", or `{}`", Auto::WORD);
                 Err(format!(", {}", wrong.strip_suffix(&word).unwrap_or(&wrong)))

@@ -113,7 +113,7 @@ pub fn fitting_name(text: &str) -> String {
     shortened(&text.replace(char::is_control, " "), LONGEST_NAME)
 }
 
-/// A text of at most so many bytes, cut between characters, with an ellipsis for what is left out at its end.
+/// A text of at most this many bytes, cut between characters, with an ellipsis for a cut end.
 fn shortened(text: &str, most: usize) -> String {
     if text.len() <= most {
         return text.to_string();
@@ -167,7 +167,7 @@ impl Setting for Words {
     }
 }
 
-/// Names in a list, or one alone; `none` is no name.
+/// Names in a list, or one alone; `none` is not a name.
 #[derive(Clone, Debug, Default, PartialEq, PartialOrd)]
 pub struct Names(pub Vec<String>);
 

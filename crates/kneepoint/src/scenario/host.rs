@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Options of a host: those of its preset, then what the text sets.
+//! Options of a host: its preset's, overridden by the text.
 
 use super::reader::{Shape, fill};
 use super::tree::Table;
@@ -8,7 +8,7 @@ use crate::fault::Faults;
 use crate::settings::Assign;
 use crate::tcp::{Host, Options};
 
-/// The options that `table` gives, on those of the preset that it names, or else on `base`.
+/// The options of `table`, on top of its preset's, or else of `base`.
 pub(super) fn options(table: &Table, place: &str, base: Options, faults: &mut Faults) -> Options {
     let mut options = host(table).map_or(base, Options::of);
     let target: &mut dyn Assign = &mut options;
@@ -22,7 +22,7 @@ pub(super) fn host(table: &Table) -> Option<Host> {
 }
 
 /// The options of a connection of this controller. Linux requests ECN where the controller needs it
-/// (TCP_CONG_NEEDS_ECN), whatever it does for others.
+/// (TCP_CONG_NEEDS_ECN), regardless of others.
 pub(super) fn negotiated(options: Options, controller: &cc::Config) -> Options {
     let marks = controller.build(cc::Start::new(options.initial_window)).marks();
     let needed = options.preset == Host::Linux && marks != Marks::Classic;

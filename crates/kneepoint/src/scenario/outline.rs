@@ -30,17 +30,17 @@ pub(super) struct Section {
     /// Whether a scenario without it says less than it should.
     pub wanted: bool,
     pub fields: &'static [Fields],
-    /// Fields that stand beside these: the parameters of a source.
+    /// Further fields: the parameters of a source.
     pub own: Option<Fields>,
     pub required: &'static [&'static str],
-    /// Fields that choose one of a family or hold a table of their own.
+    /// Fields that choose one of a family or hold their own table.
     pub parts: &'static [(&'static str, Part)],
     /// Whether the section itself chooses one of a family.
     pub choice: Option<&'static Members>,
 }
 
 impl Section {
-    /// Its fields, with those of the members that it may choose.
+    /// Its fields, with the fields of its possible members.
     fn all(&self) -> impl Iterator<Item = &'static Field> {
         let members = self.choice.map_or(&[][..], |family| family.registry);
         let own = self.fields.iter().copied().chain(self.own);
@@ -105,7 +105,7 @@ pub(super) const HEAD: Fields = Head::FIELDS;
 const SECTIONS: &[Section] = &[
     Section {
         name: "run",
-        about: "When things happen, and how often the whole is repeated.",
+        about: "Times of the run, and its repetitions.",
         wanted: true,
         fields: &[Run::FIELDS],
         ..PLAIN
@@ -159,7 +159,7 @@ const SECTIONS: &[Section] = &[
     },
     Section {
         name: "feedback",
-        about: "What bottlenecks tell senders of their state besides drops and marks, in the direction of most data.",
+        about: "Feedback from bottlenecks to senders in addition to drops and marks, in the direction of most data.",
         choice: Some(&<feedback::Config as Family>::MEMBERS),
         ..PLAIN
     },
@@ -183,7 +183,7 @@ const SECTIONS: &[Section] = &[
     beside(&HANDOVER),
     Section {
         name: effects::REVERSE,
-        about: "The bottlenecks against the direction of most data, where they differ from those with it; their queue is then measured.",
+        about: "The bottlenecks against the direction of most data, where they differ; their queue is then measured.",
         parts: &[
             ("loss", Part::LOSS),
             ("capacity", Part::CAPACITY),
@@ -196,7 +196,7 @@ const SECTIONS: &[Section] = &[
     },
     Section {
         name: proxy::PROXY,
-        about: "Proxies that split connections, as on satellite links; their hosts have to be those of Linux (`preset` in [tcp]).",
+        about: "Proxies that split connections, as on satellite links; their hosts have to be Linux's (`preset` in [tcp]).",
         fields: &[Proxy::FIELDS],
         required: &["at"],
         parts: &[("cc", Part::CONTROL)],
@@ -211,18 +211,18 @@ const SECTIONS: &[Section] = &[
     },
     Section {
         name: "figure",
-        about: "How the report draws what the sweep varies; what is left out is chosen.",
+        about: "How the report draws the swept factors; omitted settings are chosen automatically.",
         fields: &[FigureSpec::FIELDS],
         ..PLAIN
     },
 ];
 
-/// The section of what bottlenecks do besides.
+/// The section of the bottlenecks' further effects.
 const fn beside(part: &'static effects::Part) -> Section {
     Section { name: part.name, about: part.about, fields: std::slice::from_ref(&part.fields), ..PLAIN }
 }
 
-/// The sections of traffic; the first is the one that an example begins with.
+/// The sections of traffic; an example begins with the first.
 fn traffic() -> impl Iterator<Item = Section> {
     sources().enumerate().map(|(place, (name, entry, source))| {
         let kind = source.nature().kind;
@@ -244,7 +244,7 @@ fn traffic() -> impl Iterator<Item = Section> {
     })
 }
 
-/// Every section but `[sweep]`, those of traffic last.
+/// Every section but `[sweep]`, traffic last.
 pub(super) fn sections() -> impl Iterator<Item = Section> {
     SECTIONS.iter().copied().chain(traffic())
 }
@@ -269,8 +269,8 @@ pub fn paths() -> Vec<(String, String)> {
     paths
 }
 
-/// A path to a field with its section and its fields as they are declared. The name of a group, what other crates declare, and what
-/// is no path of ours stay as they are.
+/// A path to a field with its section and its fields as they are declared. The name of a group, names of other crates,
+/// and foreign paths stay unchanged.
 pub(super) fn spelled(path: &str, extensions: &Extensions) -> String {
     let mut steps: Vec<&str> = path.split('.').collect();
     let head = HEAD.iter().map(|field| field.name).chain(["scheme"]);

@@ -6,7 +6,7 @@ use crate::settings::names::same_name;
 use crate::tcp::Recovery;
 use crate::{cc, queue};
 
-/// The family that a preset's algorithm is from.
+/// The family of a preset's algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Of {
     /// Congestion controls.
@@ -71,7 +71,7 @@ impl Preset {
 }
 
 /// Every preset. In a scheme a preset goes before an algorithm of the same name; in a scenario the algorithm
-/// does, because `[tcp]` there says how losses are repaired, and `[feedback]` what bottlenecks tell.
+/// does, because `[tcp]` there sets the recovery, and `[feedback]` the feedback of bottlenecks.
 pub const PRESETS: &[Preset] = &[
     Preset::control("sack", "reno", "Reno's window with selective acknowledgements.")
         .repairing(Recovery::Sack),
@@ -80,25 +80,21 @@ pub const PRESETS: &[Preset] = &[
     Preset::control("tahoe", "reno", "Reno's window with Tahoe's recovery.").repairing(Recovery::Tahoe),
     Preset::control("old-tahoe", "reno", "Reno's window where every loss waits for the timer.")
         .repairing(Recovery::OldTahoe),
-    Preset::control("ratcp", "ratcp", "RATCP with Reno's recovery, told its exact fair rate: RATCP-Reno.")
+    Preset::control("ratcp", "ratcp", "RATCP with Reno's recovery, given its exact fair rate: RATCP-Reno.")
         .repairing(Recovery::Reno)
         .told_by("oracle"),
     Preset::control(
         "ratcp-old-tahoe",
         "ratcp",
-        "RATCP where every loss waits for the timer, told its exact fair rate.",
+        "RATCP where every loss waits for the timer, given its exact fair rate.",
     )
     .repairing(Recovery::OldTahoe)
     .told_by("oracle"),
     Preset::control("rcp", "rcp", "RCP with its routers.").told_by("rcp"),
     Preset::control("xcp", "xcp", "XCP with its routers.").told_by("xcp"),
     Preset::control("abc", "abc", "ABC with its routers.").told_by("abc"),
-    Preset::queue(
-        "red-ecn",
-        "adaptive-red",
-        "Adaptive gentle RED that marks: what the PERT paper calls RED-ECN.",
-    )
-    .with(&[("ecn", "true")]),
+    Preset::queue("red-ecn", "adaptive-red", "Adaptive gentle RED that marks: RED-ECN in the PERT paper.")
+        .with(&[("ecn", "true")]),
     Preset::queue(
         "l4s",
         "step",

@@ -126,7 +126,7 @@ fn stops(
         faults.add_with_help(
             table.place("at"),
             message,
-            "give those that pass another one a group of their own",
+            "put the flows that pass another proxy into their own group",
         );
     }
     first

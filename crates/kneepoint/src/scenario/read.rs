@@ -66,8 +66,8 @@ pub fn parse_with(text: &str, files: Files) -> Result<Plan, Vec<Fault>> {
 }
 
 /// Reads a scenario of which some fields are set from outside, each by `PATH=VALUE` with the paths of `[sweep]`; and its text with
-/// these fields. Spans of faults in the settings are those that they would have on lines of their own after the text. `files` opens
-/// the files that the text names, and `others` those that the settings name.
+/// these fields. Spans of faults in the settings are those that they would have on lines of their own after the text.
+/// `files` opens the files that the text names, and `others` the files that the settings name.
 pub fn parse_set(
     text: &str,
     set: &[String],
@@ -172,7 +172,7 @@ pub(crate) fn plan(
             break;
         }
         let plan = plan.get_or_insert_with(|| {
-            // A case of a sweep may have a name of its own.
+            // A case of a sweep may have its own name.
             let name = root.get("name").and_then(Node::as_text).unwrap_or(valid.name());
             Plan { name: name.to_string(), seeds, cases: Vec::new(), objects, figure: figure.clone() }
         });

@@ -74,7 +74,7 @@ pub(crate) fn settings<S: Settings>(table: &Table, shape: Shape, faults: &mut Fa
     settings
 }
 
-/// The table under `key`: empty if absent, a fault if it is no table.
+/// The table under `key`: empty if absent, a fault if it is not a table.
 pub(crate) fn section(root: &Table, key: &str, faults: &mut Faults) -> Table {
     match root.get(key) {
         None => Table { span: root.span.clone(), entries: Vec::new() },

@@ -30,7 +30,7 @@ pub fn schema() -> Value {
         properties.insert(one.name.into(), value);
         let swept: Vec<&str> = one.required.iter().copied().filter(|name| by_sweep(name)).collect();
         if !swept.is_empty() {
-            // Keywords for lists and those for tables each judge their own.
+            // Keywords for lists and keywords for tables each apply to their own kind.
             unless_swept
                 .insert(one.name.into(), json!({ "items": { "required": swept }, "required": swept }));
         }
@@ -120,7 +120,7 @@ fn choice(family: &Members) -> Value {
     let mut forms: Vec<Value> =
         all.iter().enumerate().map(|(place, one)| member(one, family.implied, place == 0)).collect();
     if !family.implied {
-        // What editors suggest, and all that is read.
+        // The suggestions of editors, and all accepted forms.
         forms.push(json!({ "enum": family.names() }));
         forms.push(json!({ "type": "string", "pattern": written::named(&family.names()) }));
     }
@@ -135,7 +135,7 @@ fn spelled<'n>(names: impl IntoIterator<Item = &'n str>, numbers: impl IntoItera
     json!({ "anyOf": [{ "enum": declared }, { "type": "string", "pattern": pattern }] })
 }
 
-/// Another way to write a key of `[controllers]`: what is under the key as it is declared.
+/// Another spelling of a key of `[controllers]`: the value under the declared key.
 fn reference_to(controller: &str) -> Value {
     json!({ "$ref": format!("#/properties/controllers/properties/{controller}") })
 }
@@ -238,7 +238,7 @@ fn property(field: &Field) -> Value {
     value
 }
 
-/// The word that may stand in the place of a value: the default, or one that is named at the end of the range.
+/// The word that may stand instead of a value: the default, or one that is named at the end of the range.
 fn word(field: &Field, default: &str, range: Option<&str>) -> Option<String> {
     let is_word = !default.is_empty() && default.chars().all(|letter| letter.is_ascii_lowercase());
     let any_text = field.json.contains(&"string") && written::form(field.kind).is_none();
@@ -250,10 +250,10 @@ fn word(field: &Field, default: &str, range: Option<&str>) -> Option<String> {
     Some(other.to_string())
 }
 
-/// Numbers may be written in percent, as texts, and words stand in the place of values.
+/// Numbers may be written in percent, as texts, and words stand instead of values.
 const TEXT: &[&str] = &["string"];
 
-/// What is allowed of a value alone or in a list.
+/// The allowed values, alone or in a list.
 fn allowed(field: &Field, range: Option<&str>) -> Map<String, Value> {
     let mut rules = Map::new();
     if !field.choices.is_empty() {

@@ -33,7 +33,7 @@ pub struct Scheme {
 /// Default discipline: the first of the registry.
 const QUEUE: &str = queue::REGISTRY[0].name;
 
-/// The text with every name as it is declared, those of parameters, too, and without spaces around its parts.
+/// The text with every name as declared, parameters included, and without spaces around its parts.
 pub fn declared(text: &str) -> String {
     let families = [
         <cc::Config as Family>::MEMBERS,

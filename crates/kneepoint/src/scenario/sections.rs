@@ -49,7 +49,7 @@ crate::choice! {
     pub enum Queues {
         /// That of the papers and RFCs.
         Paper = "paper",
-        /// Linux 6: what `tc` makes of a discipline's name.
+        /// Linux 6: the defaults of `tc` for a discipline's name.
         Linux = "linux",
     }
 }
@@ -65,11 +65,11 @@ crate::settings! {
 }
 
 crate::settings! {
-    /// When things happen, and how often the whole is repeated.
+    /// Times of the run, and its repetitions.
     pub struct Run {
         /// The end of the run.
         duration: Span = Span::from_secs(60), Span::from_millis(1)..=LONGEST;
-        /// The measurement interval; `auto` leaves out the first quarter, in which flows start.
+        /// The measurement window; `auto` leaves out the first quarter, in which flows start.
         measure: Or<Interval, Auto> = Or::WORD;
         /// Number of runs, with consecutive seeds.
         seeds: u32 = 1, 1..=10_000;
@@ -92,7 +92,7 @@ crate::settings! {
 }
 
 impl Run {
-    /// The measurement interval.
+    /// The measurement window.
     pub fn measured(&self) -> Interval {
         let end = self.duration.after_start();
         self.measure.get().copied().unwrap_or(Interval { from: Time(end.0 / 4), to: end })
@@ -118,20 +118,20 @@ crate::settings! {
     pub struct Flows {
         /// The group's name in tables; `auto` is its congestion control.
         name: Or<Name, Auto> = Or::WORD;
-        /// How many transfers; a mix may be without those of one group.
+        /// Number of transfers; a mix may have none of one group.
         count: u32 = 1, 0..=GREATEST_POPULATION;
         /// When each starts: an instant, or an interval in which each draws its own.
         start: Start = Start::default();
-        /// By how much later each starts than the one before.
+        /// The time by which each starts after the previous one.
         start_every: Span = Span::ZERO, Span::ZERO..=LONGEST;
         /// When they stop sending new data.
         stop: Or<Span, Never> = Or::WORD, Or::is(SHORTEST)..=Or::is(LONGEST);
-        /// By how much later each stops than the one before.
+        /// The time by which each stops after the previous one.
         stop_every: Span = Span::ZERO, Span::ZERO..=LONGEST;
         /// How much each has to send.
         size: Or<Bytes, Unlimited> = Or::WORD, Or::is(Bytes(1))..=Or::is(Bytes(1_000_000_000_000_000));
         /// Transfers one by one, with their own starts, stops and sizes, as in `["2s", "2s..10s", "2s 100kb"]`, or as the text of a CSV
-        /// file; `stop` and `size` are those of rows that leave them open.
+        /// file; `stop` and `size` apply to rows that leave them open.
         list: Roll = Roll::default();
         /// The CSV file to take them from: a column `start_s`, and perhaps `stop_s`, `size_bytes` and `group`, the name of the group
         /// that a row belongs to.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Fields of a scenario that are set from outside, each written `PATH=VALUE` with the paths of `[sweep]`.
 //!
-//! A value is TOML, or text without quotes: `topology.rate=10mbit`. A path that is swept is not swept any more; one that starts with
-//! `sweep.` replaces the values of an axis.
+//! A value is TOML, or text without quotes: `topology.rate=10mbit`. A swept path is removed from the sweep; one that
+//! starts with `sweep.` replaces the values of an axis.
 
 use super::extensions::Extensions;
 use super::outline::spelled;
@@ -103,7 +103,7 @@ mod tests {
             "tcp.handshake=true",
         ];
         let (plan, text) = set(&fields).unwrap();
-        assert_eq!((plan.seeds.len(), plan.cases.len()), (3, 2), "the queue is not swept any more");
+        assert_eq!((plan.seeds.len(), plan.cases.len()), (3, 2), "the queue is no longer swept");
         let valid = &plan.cases[0].valid;
         let cc = valid.groups()[0].cc.as_ref().unwrap();
         assert_eq!((cc.name(), cc.get("t1").as_deref()), ("pert", Some("3ms")));

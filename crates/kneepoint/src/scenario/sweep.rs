@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Sweeps: every combination of the values in `[sweep]`, written into the tree.
 //!
-//! Fields that vary together form one axis with a name of its own, whose values are tables of paths and values.
+//! Fields that vary together form one axis with its own name, whose values are tables of paths and values.
 //! A point is labelled by its `name`, or else by its first value:
 //!
 //! ```text

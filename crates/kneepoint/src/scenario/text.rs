@@ -87,7 +87,7 @@ fn sections(key: &str, node: &mut Node, text: &mut String) -> Vec<[Range<usize>;
     }
 }
 
-/// Whether a value is written under a header of its own.
+/// Whether a value is written under its own header.
 fn is_section(node: &Node) -> bool {
     match &node.value {
         Value::Table(_) => true,
@@ -154,7 +154,7 @@ fn apart<T>(parts: &mut [T], text: &mut String, write: impl Fn(&mut T, &mut Stri
     }
 }
 
-/// The place in the text of what is written now.
+/// The place in the text of the current item.
 fn placed(text: &mut String, write: impl FnOnce(&mut String)) -> Range<usize> {
     let start = text.len();
     write(text);
@@ -176,7 +176,7 @@ fn bare(key: &str) -> String {
     if !key.is_empty() && key.chars().all(plain) { key.to_string() } else { quoted(key) }
 }
 
-/// Text as TOML writes it, whatever is in it: a basic string of TOML is a string of JSON.
+/// Any text as a TOML string: a basic string of TOML is a string of JSON.
 fn quoted(text: &str) -> String {
     // TOML escapes one character that JSON does not.
     serde_json::Value::from(text).to_string().replace('\u{7f}', "\\u007f")

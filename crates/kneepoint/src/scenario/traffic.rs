@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Groups of traffic: from the sections of sources to wishes for the topology and groups for the engine.
+//! Groups of traffic: from the sections of sources to requirements for the topology and groups for the engine.
 
 use super::choose::{Family, Precedence, choose_from, unfold};
 use super::extensions::Extensions;
@@ -113,7 +113,7 @@ fn besides(kind: Kind) -> &'static [&'static str] {
     if kind.connects() { &["cc", "tcp"] } else { &[] }
 }
 
-/// What every section of a kind has besides the parameters of its source.
+/// Fields of every section of a kind besides the parameters of its source.
 pub(super) fn common(kind: Kind) -> Vec<&'static str> {
     let fields = Given::of(kind).target().declared().iter().chain(Endpoints::FIELDS).map(|field| field.name);
     fields.chain(besides(kind).iter().copied()).collect()
@@ -178,7 +178,7 @@ fn size(table: &Table, place: &str, greatest: Option<Bytes>, tcp: &tcp::Options,
 /// A dot would make the paths of sweeps ambiguous.
 fn named(table: &Table, name: &Or<Name, Auto>, faults: &mut Faults) {
     if let Some(Name(name)) = name.get().filter(|Name(name)| name.contains('.') || name == "*") {
-        let message = format!("name: `{name}` cannot be told from a path");
+        let message = format!("name: `{name}` cannot be distinguished from a path");
         faults.add_with_help(table.place("name"), message, "leave dots and a lone asterisk out of it");
     }
 }
@@ -240,7 +240,7 @@ fn roll(
     let at = if table.get("file").is_some() { table.place("file") } else { table.place("list") };
     for field in ["count", "start", "start_every", "stop_every"] {
         if let Some(node) = table.get(field) {
-            let message = format!("{place}: `{field}` means nothing beside a list of transfers");
+            let message = format!("{place}: `{field}` has no effect with a list of transfers");
             faults.add_with_help(&node.span, message, "leave it out, or the list");
         }
     }

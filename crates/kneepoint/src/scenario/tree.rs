@@ -68,7 +68,7 @@ impl Value {
         Value::Scalar(Raw::Text(shown.to_string()))
     }
 
-    /// A whole number. One that TOML cannot hold is one that no setting holds.
+    /// A whole number. A number that TOML cannot hold fits no setting.
     pub(crate) fn whole(number: impl Into<u64>) -> Value {
         let number = number.into();
         let huge = |_| Raw::Huge(number.to_string());

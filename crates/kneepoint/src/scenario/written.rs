@@ -13,11 +13,11 @@ const RATES: &[&str] =
 const SIZES: &[&str] = &["b", "kb", "mb", "gb", "byte", "bytes"];
 const PACKETS: &[&str] = &["pkt", "packet", "packets"];
 
-/// How a value of this kind is written; nothing where any text will do, or where it is no text.
+/// How a value of this kind is written; nothing where any text will do, or where it is not a text.
 pub(super) fn form(kind: &str) -> Option<String> {
     let (time, rate, data) = (quantity(&[TIMES]), quantity(&[RATES]), quantity(&[SIZES]));
     let interval = format!(r"{time}\.\.{time}");
-    // The content of a file takes the place of a value.
+    // The content of a file replaces a value.
     let file = r"[^\n,]*[\n,][\s\S]*|";
     Some(match kind {
         // In percent: other numbers are no texts.

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Cautions: what runs of this length, with these seeds, cannot tell, and how long or how many would do.
+//! Cautions: questions that runs of this length, with these seeds, cannot answer, and the length or number that would
+//! suffice.
 //!
 //! ```text
 //! unsteady   a headline metric drifts inside the window: p < 0.01 after Holm, over all cases, and an error of 2 % at least
 //! brief      the window is shorter than fifty round trips: less than flows take to converge
-//! epochs     fewer than ten losses that flows repaired, in all runs: the mean is that of a few sawteeth
-//! tail       the longest transfer is a twentieth of the time of all: the mean is that of a few transfers
+//! epochs     fewer than ten losses that flows repaired, in all runs: the mean covers a few sawteeth
+//! tail       the longest transfer is a twentieth of the time of all: the mean covers a few transfers
 //! percentile fewer than ten transfers beyond the percentile that the report shows
 //! seeds      different seeds gave the same run
 //! ```
@@ -36,7 +37,7 @@ const SHARE: f64 = 0.05;
 const BEYOND: f64 = 0.01;
 
 crate::choice! {
-    /// What is to be doubted.
+    /// The doubtful number.
     pub enum Doubt {
         /// The window is not steady.
         Unsteady = "unsteady",
@@ -54,7 +55,7 @@ crate::choice! {
 }
 
 crate::keys! {
-    /// What runs of this length, with these seeds, cannot tell.
+    /// Questions that runs of this length, with these seeds, cannot answer.
     #[derive(Clone, Debug, PartialEq, Deserialize)]
     pub struct Caution {
         /// The kind: `unsteady`, `brief`, `epochs`, `tail`, `percentile` or `seeds`.
@@ -65,7 +66,7 @@ crate::keys! {
         pub subject: String,
         /// The number that gave rise to it: the relative error, round trips, losses, the share of one transfer, transfers beyond, or runs that are alike.
         pub found: f64,
-        /// What is wrong, and what would do.
+        /// The fault, and a sufficient setting.
         pub text: String,
     }
 }
@@ -103,7 +104,7 @@ pub fn of(cases: &[Case]) -> Vec<Caution> {
     Doubt::ALL.iter().filter_map(kind).collect()
 }
 
-/// The worst of one kind, which tells how many others there are.
+/// The worst of one kind, with the number of others.
 fn told(mut alike: Vec<&Caution>, doubt: Doubt) -> Option<Caution> {
     let worse = |one: &&Caution, other: &&Caution| match doubt {
         Doubt::Brief | Doubt::Epochs | Doubt::Percentile => one.found.total_cmp(&other.found),
@@ -113,8 +114,8 @@ fn told(mut alike: Vec<&Caution>, doubt: Doubt) -> Option<Caution> {
     let (worst, others) = alike.split_first()?;
     let more = match others.len() {
         0 => String::new(),
-        1 => " Another number of this study is in the same way doubtful.".into(),
-        several => format!(" {several} other numbers of this study are in the same way doubtful."),
+        1 => " The same applies to another number of this study.".into(),
+        several => format!(" The same applies to {several} other numbers of this study."),
     };
     Some(Caution { text: format!("{}{more}", worst.text), ..(*worst).clone() })
 }
@@ -231,7 +232,7 @@ fn brief(case: &Case) -> Option<Caution> {
         group,
         trips,
         format!(
-            "Brief: the window is {} round trips of {group} of {}, and flows converge in fifty at least: measure for {} s.",
+            "Short window: {} round trips of {group} of {}, and flows need at least fifty to converge: measure for {} s.",
             number::significant(trips, 2),
             case.name,
             whole(length * TRIPS / trips)
@@ -253,7 +254,7 @@ fn epochs(case: &Case) -> Option<Caution> {
         group,
         epochs,
         format!(
-            "Few losses: the flows of {group} of {} repaired {} in all runs; ten take a window of {} s, or {} seeds.",
+            "Few losses: all runs of {group} of {} have {} recovery episodes; ten need a window of {} s, or {} seeds.",
             case.name,
             number::plain(epochs),
             whole(length * EVENTS / epochs),
@@ -279,8 +280,8 @@ fn tail(case: &Case) -> Option<Caution> {
         group,
         share,
         format!(
-            "A tail not seen yet: the longest of {count} transfers of {group} of {} took {percent} % of the time of all. Compare medians, \
-             or have {} transfers at least: {} times the seeds or the time.",
+            "Incomplete tail: the longest of {count} transfers of {group} of {} took {percent} % of the time of all. Compare medians, \
+             or run at least {} transfers: {} times the seeds or the time.",
             case.name,
             libm::ceil(count * share / SHARE),
             number::significant(share / SHARE, 2)
@@ -302,7 +303,7 @@ fn percentile(case: &Case) -> Option<Caution> {
         group,
         beyond,
         format!(
-            "Few transfers: {} of {group} of {} lie beyond the 99th percentile of a run; ten take a window of {} s.",
+            "Few transfers: a run has {} of {group} of {} beyond the 99th percentile; ten need a window of {} s.",
             number::significant(beyond, 2),
             case.name,
             whole(length * EVENTS / beyond)
@@ -391,12 +392,12 @@ mod tests {
         let few = said(&[("flows", 2.0), ("repairs", 2.0), ("timeouts", 0.0)], noise);
         assert_eq!(
             few[0].text,
-            "Few losses: the flows of long of a repaired 6 in all runs; ten take a window of 100 s, or 5 seeds."
+            "Few losses: all runs of long of a have 6 recovery episodes; ten need a window of 100 s, or 5 seeds."
         );
         let brief = said(&[("flows", 2.0), ("rtt_mean_ms", 2000.0)], noise);
         assert_eq!(
             brief[0].text,
-            "Brief: the window is 30 round trips of long of a, and flows converge in fifty at least: measure for 100 s."
+            "Short window: 30 round trips of long of a, and flows need at least fifty to converge: measure for 100 s."
         );
         let transfers = [
             ("completions", 400.0),
@@ -409,7 +410,7 @@ mod tests {
         assert_eq!((tail.kind.as_str(), percentile.kind.as_str()), ("tail", "percentile"));
         assert!((tail.found - 0.25).abs() < 1e-9 && (percentile.found - 4.0).abs() < 1e-9);
         assert!(tail.text.contains("6000 transfers at least: 5.0 times"), "{}", tail.text);
-        assert!(percentile.text.ends_with("ten take a window of 150 s."), "{}", percentile.text);
+        assert!(percentile.text.ends_with("ten need a window of 150 s."), "{}", percentile.text);
     }
 
     #[test]
@@ -432,6 +433,6 @@ mod tests {
         let case = |name, runs| Case { name, valid: &valid, runs };
         let [told] = &of(&[case("few", &few), case("fewer", &fewer)])[..] else { panic!("one caution") };
         assert_eq!(told.case, "fewer");
-        assert!(told.text.ends_with("Another number of this study is in the same way doubtful."));
+        assert!(told.text.ends_with("The same applies to another number of this study."));
     }
 }

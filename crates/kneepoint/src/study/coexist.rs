@@ -19,7 +19,7 @@ use crate::settings::Raw;
 use crate::table::{Row, number};
 use crate::units::{Interval, Rate, Span, Time};
 
-/// What scenarios call the two groups: a controller may meet itself.
+/// The names of the two groups in scenarios: a controller may meet itself.
 const GROUPS: [&str; 2] = ["row", "column"];
 
 /// The field that differs between the cases of a pair.
@@ -34,7 +34,7 @@ pub struct Question {
     pub short: Vec<String>,
     /// The same with the queue in which they meet.
     pub schemes: Vec<Scheme>,
-    /// What the queue is called.
+    /// The name of the queue.
     pub queue: String,
     /// External algorithms that the schemes may name.
     pub extensions: Extensions,
@@ -56,9 +56,9 @@ pub struct Question {
     pub enough: f64,
     /// Fields of every scenario that are set from outside.
     pub path: Vec<String>,
-    /// How a title tells them.
+    /// Their description in a title.
     pub also: Vec<String>,
-    /// Whether the way back has a bottleneck of its own.
+    /// Whether the way back has its own bottleneck.
     pub full: bool,
     /// Length of a run.
     pub duration: Span,
@@ -75,7 +75,7 @@ pub struct Question {
 pub enum Refused {
     /// The scenario of a pair is not valid; places of faults in fields set from outside are on lines of their own after the text.
     Invalid(Box<Invalid>),
-    /// Fields set from outside put another algorithm in the place of a scheme's.
+    /// Fields set from outside put another algorithm instead of a scheme's.
     Replaced {
         /// The scheme.
         scheme: String,
@@ -105,7 +105,7 @@ pub fn row_flows(mix: f64, flows: u32) -> (u32, f64) {
 }
 
 impl Question {
-    /// The runs that answer it. `files` opens those that fields set from outside name.
+    /// The runs that answer it. `files` opens the files that fields set from outside name.
     pub fn plan(self, files: Files) -> Result<Coexist, Refused> {
         let (mut encounters, mut scenarios) = (Vec::new(), Vec::new());
         for square in places(self.schemes.len(), self.flows.len(), 1).filter(|one| !self.is_mirror(*one)) {
@@ -139,7 +139,7 @@ impl Question {
         Ok(Coexist { question: self, encounters, precision: None, scenarios })
     }
 
-    /// `pert beside cubic`: short whatever their settings are, for scenarios refuse long names.
+    /// `pert beside cubic`: short for any settings, because scenarios refuse long names.
     fn pair(&self, square: Square) -> String {
         format!("{} beside {}", self.short[square.row], self.short[square.column])
     }
@@ -230,7 +230,7 @@ impl Coexist {
         &self.question.seeds
     }
 
-    /// The widest interval of a share, in what was wanted; none where none is wanted or known.
+    /// The widest interval of a share, relative to the requested width; none where none is requested or known.
     fn widest(&self, outcome: &Coexistence) -> Option<f64> {
         let wanted = self.precision?;
         outcome
@@ -302,7 +302,7 @@ impl Study for Coexist {
     }
 }
 
-/// What a run says about its two groups.
+/// A run's results for its two groups.
 fn meeting(rows: &[Row]) -> Option<Meeting> {
     let value = |group: Option<&str>, metric: &str| {
         let of_group = |row: &&Row| match group {

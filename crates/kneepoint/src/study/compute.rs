@@ -22,9 +22,9 @@ crate::choice! {
         Stability = "stability",
         /// Where along a parameter a fluid model becomes unstable.
         Boundary = "boundary",
-        /// What a controller makes of a queueing delay: the probability of a response, and whatever else it remembers.
+        /// A controller's function of a queueing delay: the probability of a response, and further state.
         Response = "response",
-        /// The throughput of a persistent session beside ephemeral ones, by Markov renewal analysis.
+        /// The throughput of a persistent session next to ephemeral ones, by Markov renewal analysis.
         Markov = "markov",
     }
 }
@@ -42,7 +42,7 @@ crate::settings! {
         along: Words = Words("rtt=20ms..500ms:200".into());
         /// The queueing delay that a controller answers.
         queueing: Span = Span::ZERO, Span::ZERO..=Span::from_secs(100);
-        /// The greatest queueing delay that it heard before.
+        /// The greatest queueing delay that it received before.
         greatest: Span = Span::ZERO, Span::ZERO..=Span::from_secs(100);
         /// The losses that it had before, each after a thousand acknowledgements at the greatest queueing delay.
         losses: u32 = 0, 0..=1000;
@@ -78,7 +78,7 @@ const CHAIN: [Metric; 8] = [
 ];
 
 impl Computation {
-    /// Everything that its rows depend on, but for the program.
+    /// All inputs of its rows, except for the program.
     pub fn identity(&self) -> String {
         format!("{self:?}")
     }
@@ -180,7 +180,7 @@ const BETWEEN: u64 = 1000;
 const FLIGHT: u64 = 100;
 
 impl ComputeParams {
-    /// The controller hears an empty path once, then what came before, then the queue once: its average must not
+    /// The controller receives an empty path once, then the earlier samples, then the queue once: its average must not
     /// remember. Its numbers come under the names that it gives them.
     fn response(&self, controller: &cc::Config) -> Row {
         let mut controller = controller.build(Start::avoiding(FLIGHT as f64));

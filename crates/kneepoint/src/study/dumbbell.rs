@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! One bottleneck with its traffic as a scenario: what `knee compare` and `knee coexist` ask about.
+//! One bottleneck with its traffic as a scenario: the questions of `knee compare` and `knee coexist`.
 
 mod question;
 mod title;
@@ -42,7 +42,7 @@ impl Sessions<'_> {
 
 /// A bottleneck and its traffic. The first party's scheme sets the queue and the background traffic.
 pub struct Dumbbell<'a> {
-    /// The name of the scenario, which is shortened where it is too long for one.
+    /// The name of the scenario, shortened where it is too long.
     pub title: &'a str,
     /// Long transfers.
     pub parties: &'a [Party<'a>],
@@ -60,7 +60,7 @@ pub struct Dumbbell<'a> {
     pub reverse: u32,
     /// Whether every link is simulated, as captures want it.
     pub full: bool,
-    /// Short transfers beside them, with the sender of the first party.
+    /// Short transfers next to them, with the sender of the first party.
     pub web: Sessions<'a>,
     /// Length of the run.
     pub duration: Span,
@@ -106,7 +106,7 @@ impl Dumbbell<'_> {
             .with_some("sample", self.sample.map(Value::text))
     }
 
-    /// Acknowledgements of a minimal network come back on a link of their own. That is the same and faster, unless other data travels
+    /// Acknowledgements of a minimal network come back on their own link. That is the same and faster, unless other data travels
     /// their way: then they must share its bottleneck, which is like ours.
     fn topology(&self) -> Table {
         let both = self.reverse > 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Names of runs: a kept run is found again as long as nothing changed that it depends on.
+//! Names of runs: a kept run is found again as long as none of its inputs changed.
 //!
 //! ```text
 //! name = hash(engine, algorithms that the run uses, identity of the work, seed)
@@ -46,7 +46,7 @@ pub fn engine() -> &'static str {
     ENGINE
 }
 
-/// The names of runs. What the seeds of a work have in common is hashed once: a study may want thousands of them.
+/// The names of runs. The common part of a work's seeds is hashed once, because a study may want thousands of them.
 pub fn names(runs: &[Wanted]) -> Vec<String> {
     let mut known: BTreeMap<*const Work, Named> = BTreeMap::new();
     let one = |run: &Wanted| known.entry(run.work).or_insert_with(|| Named::of(run.work)).with(run.seed);
@@ -87,8 +87,8 @@ pub fn lasts(work: &Work) -> bool {
     external(work).iter().all(|(_, versioned)| *versioned)
 }
 
-/// The prints of the algorithms from outside the registries, and whether they have versions. Without one, two definitions are told
-/// apart only as long as both exist.
+/// The prints of the algorithms from outside the registries, and whether they have versions. Without one, two
+/// definitions are distinguished only as long as both exist.
 fn external(work: &Work) -> Vec<(String, bool)> {
     let Work::Packets(packets) = work else { return Vec::new() };
     let valid = &packets.valid;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Live: what hosts of a kernel did over an emulated link, beside what the simulator predicts for the same scenario.
+//! Live: measurements of a kernel's hosts over an emulated link, next to the simulator's predictions for the same
+//! scenario.
 //!
 //! Both sides have the same network, the same transfers, the same starts and the same meter. A measured run that its machine
 //! spoiled is kept apart: it is counted, and in no mean.
@@ -13,7 +14,7 @@ use crate::tcp::{Host, Options};
 /// A run of a kernel's hosts.
 #[derive(Clone, Debug)]
 pub struct Measured {
-    /// What happened in it, as in a simulated run; its seed is the number of the repetition.
+    /// Its record, as of a simulated run; its seed is the number of the repetition.
     pub record: Record,
     /// How the machine did.
     pub machine: Machine,
@@ -138,8 +139,8 @@ fn work(valid: Valid) -> Work {
     Work::Packets(Box::new(Packets { shown: true, ..Packets::from(valid) }))
 }
 
-/// The case with hosts of Linux, which keep the size of their packets and whether they use ECN; and what a kernel cannot be
-/// made to do as the scenario says.
+/// The case with hosts of Linux, which keep the size of their packets and whether they use ECN; and the settings of the
+/// scenario that a kernel cannot follow.
 pub fn on_linux(valid: Valid) -> Result<(Valid, Vec<String>), Invalid> {
     let mut builder: Builder = valid.into_builder();
     let mut notes = Vec::new();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Markov: the analysis of a persistent session, along a parameter or reading by reading, beside drawings and packets.
+//! Markov: the analysis of a persistent session, along a parameter or reading by reading, compared with drawings and
+//! packets.
 //!
 //! The analysis wants no runs. The packets do: at each point a dumbbell whose capacity ephemeral sessions share, with the
 //! parameters of the analysis.
@@ -9,7 +10,7 @@
 //! | `rate`, `delay`, `buffer` | rate, round-trip time and buffer of the bottleneck |
 //! | `packet` | a payload and 40 bytes of headers |
 //! | `arrivals`, `session`, `max_sessions` | `[capacity] kind = "ephemeral"`, whose `epoch` is the delay |
-//! | `protocol`, `backlog` | `ratcp` told by the oracle, or `reno`; recovery by timeouts alone |
+//! | `protocol`, `backlog` | `ratcp` with the oracle, or `reno`; recovery by timeouts alone |
 //! | `rounding` | RATCP's `rounding`: up for the next whole number, down otherwise |
 //!
 //! Nothing in the network corresponds to the other readings. Its timers are those of TCP, not three intervals.
@@ -53,7 +54,7 @@ pub fn cases(base: &Params, protocols: &[Protocol], backlogs: &[f64]) -> Vec<Cas
     protocols.iter().flat_map(case).collect()
 }
 
-/// What is computed at each point.
+/// The quantity computed at each point.
 #[derive(Clone, Debug)]
 pub struct Question {
     /// The protocols.
@@ -123,7 +124,8 @@ impl Question {
         Ok(places)
     }
 
-    /// The analysis at a place, and drawings if they are wanted; `number` tells their random numbers from other places'.
+    /// The analysis at a place, and drawings if they are wanted; `number` separates their random numbers from other
+    /// places'.
     pub fn compute(&self, place: &Place, number: usize) -> Point {
         let rng = Rng::stream(self.seed, "markov", number as u64);
         let drawn = self.cycles.and_then(|cycles| markov::simulate(&place.params, cycles, rng).ok());
@@ -160,8 +162,8 @@ fn along(params: &Params, axis: Option<&ParameterAxis>) -> Result<Vec<(Option<f6
     values.into_iter().map(at).collect()
 }
 
-/// Every change of a single reading, and every other preset, with the parameters changed. What does not suit the other
-/// parameters is left out.
+/// Every change of a single reading, and every other preset, with the parameters changed. Values that do not suit the
+/// other parameters are left out.
 fn changes(params: &Params) -> Vec<(Change, Params)> {
     let single = Readings::fields().iter().flat_map(|field| {
         let chosen = params.get(field.name).unwrap_or_default();
@@ -234,7 +236,7 @@ impl Point {
         self.solution.as_ref().map_or(f64::NAN, of)
     }
 
-    /// By how much the throughput of the analysis is above what was observed, as a fraction of that.
+    /// The relative excess of the analysis's throughput over the observed one.
     pub fn excess(&self, over: &Sampled) -> f64 {
         self.solved(|solution| solution.throughput) / over.throughput.mean - 1.0
     }

@@ -51,14 +51,15 @@ pub trait Study {
         None
     }
 
-    /// Wants the runs of every round at once, whatever the outcomes are: for a conductor that makes runs by name and sees no outcomes.
+    /// Wants the runs of every round at once, independent of outcomes: for a conductor that makes runs by name and sees
+    /// no outcomes.
     fn every_round(&mut self) {}
 }
 
 /// A scenario of a study that is not valid.
 #[derive(Clone, Debug)]
 pub struct Invalid {
-    /// What the study calls it.
+    /// Its name in the study.
     pub name: String,
     /// Its text.
     pub text: String,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Precision that is asked for: seeds are added until the 95 % intervals of a comparison are as narrow as wanted.
+//! Precision: seeds are added until the 95 % intervals of a comparison are as narrow as requested.
 //!
 //! ```text
 //! half width ≤ d · |mean|     of packets, times and rates: the precision d is a part of the mean
@@ -9,8 +9,9 @@
 //!
 //! The rule is Law and Kelton's (Simulation Modeling and Analysis, §9.4.1), after Y. Chow and H. Robbins, Annals of Mathematical Statistics 36,
 //! 1965. A study that stops at the first narrow interval stops at one that is narrow by chance: with three seeds to begin with, 92 %
-//! of the intervals of a normal quantity hold its mean instead of 95 %. Eight to begin with leave 93 to 95 %, which a test counts. Seeds are added and
-//! runs are not lengthened: kept runs stay of use, and seeds are independent whatever the correlation within a run.
+//!   of the intervals of a normal quantity hold its mean instead of 95 %. Eight to begin with leave 93 to 95 %, which a test counts. Seeds are added and
+//!   runs are not lengthened: kept runs stay of use, and seeds are independent regardless of the correlation within a
+//!   run.
 
 use std::str::FromStr;
 
@@ -78,7 +79,7 @@ fn metric(name: &str) -> Result<&'static Metric, String> {
     })
 }
 
-/// A metric of a case, and how far its interval is from what was wanted.
+/// A metric of a case, and the ratio of its interval to the requested one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Widest {
     /// The case.
@@ -99,7 +100,7 @@ impl Precision {
         named.or(self.usual)
     }
 
-    /// The interval that is widest beside what was wanted; none where no case has an interval.
+    /// The interval that is widest relative to the requested one; none where no case has an interval.
     pub fn widest(&self, cases: &[Compared]) -> Option<Widest> {
         let of_case = |case: &Compared| {
             let of_metric = |metric: &'static Metric| {
@@ -141,7 +142,7 @@ impl Precision {
     }
 }
 
-/// How many seeds there are to be where the widest interval is so many times what was wanted; none if these are enough.
+/// How many seeds there are to be where the widest interval is this many times what was wanted; none if these are enough.
 pub fn next(seeds: usize, ratio: f64) -> Option<usize> {
     match seeds < LEAST {
         true => Some(LEAST),
@@ -150,7 +151,7 @@ pub fn next(seeds: usize, ratio: f64) -> Option<usize> {
     }
 }
 
-/// The seeds with further ones behind the last, so many in all at least.
+/// The seeds with further ones behind the last, this many in all at least.
 pub fn reach(seeds: &mut Vec<u64>, count: usize) {
     let last = seeds.last().copied().unwrap_or_default();
     let further = count.saturating_sub(seeds.len()) as u64;

@@ -114,7 +114,7 @@ impl Records {
         self.0.is_empty()
     }
 
-    /// What the runs took together.
+    /// The total cost of the runs.
     pub fn effort(&self) -> Effort {
         Effort {
             runs: self.0.len(),

@@ -11,7 +11,7 @@ use crate::spec::{Builder, Valid};
 use crate::trace::FlowId;
 use crate::units::Interval;
 
-/// What is run or computed.
+/// The run or the computation.
 #[derive(Clone, Debug)]
 pub enum Work {
     /// A simulation.
@@ -102,7 +102,7 @@ impl Packets {
         format!("{schedule:?} {network:?} {groups:?} {joints:?} {watched:?} {windows:?} {shown} {followed}")
     }
 
-    /// Flows that are sampled one by one: no claim is about one, and reports draw some.
+    /// Flows that are sampled one by one: claims ignore them, and reports draw some.
     pub(super) fn followed(&self) -> Followed {
         if self.shown { self.followed } else { Followed::Windows(0) }
     }
@@ -123,7 +123,7 @@ impl Packets {
         keys
     }
 
-    /// What a run takes while it lasts, its observers included.
+    /// The memory of a run, its observers included.
     pub fn cost(&self) -> Cost {
         let mut cost = Cost::of(&self.valid);
         cost.terms.extend(cost::watching(&self.valid, self.watching(cost.slots())));

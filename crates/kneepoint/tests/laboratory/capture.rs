@@ -283,7 +283,7 @@ fn the_reader_survives_any_bytes() {
             assert!(fault.offset <= file.len() && !fault.message.is_empty(), "{fault}");
             refused += 1;
         }
-        // Whatever was read so far must not disturb the rest.
+        // Earlier input must not disturb the rest.
         capture.read(&answers).unwrap();
         for (direction, _) in capture.senders() {
             let transfer = capture.transfer(direction).unwrap();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The estimate of what a run takes, beside what the engine counts while it runs, and what makes it larger.
+//! The estimate of a run's memory, compared with the engine's count during the run, and the causes of its growth.
 
 use kneepoint::run::{Cost, Simulation};
 use kneepoint::scenario::parse;

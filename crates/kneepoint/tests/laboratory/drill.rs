@@ -41,7 +41,8 @@ fn the_host_passes_every_script() {
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
 
-/// Fourteen kinds of trouble, for Reno and for CUBIC: what a kernel's sender did, and ours does within 4 ms. `xtask fuzz-host` records
+/// Fourteen kinds of trouble, for Reno and for CUBIC: actions of a kernel's sender, which ours repeats within 4 ms.
+/// `xtask fuzz-host` records
 /// them.
 #[test]
 fn the_host_sends_what_linux_sent() {
@@ -58,7 +59,7 @@ fn the_host_sends_what_linux_sent() {
 /// A handshake with a host whose segments have 1000 bytes.
 const OPENING: &str = include_str!("../opening.pkt");
 
-/// What differs where these events follow a handshake.
+/// Differences where these events follow a handshake.
 fn difference(events: &str) -> script::Difference {
     let outcome = run(&format!("{OPENING}{events}"));
     assert!(!outcome.passed);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What becomes of congestion marks: a receiver echoes them until answered (RFC 3168 §6.1.3) or one by one (RFC 8257
+//! The echo of congestion marks: a receiver echoes them until answered (RFC 3168 §6.1.3) or one by one (RFC 8257
 //! §3.2), and a sender halves its window (RFC 3168 §6.1.2).
 
 use std::sync::Arc;
@@ -23,11 +23,12 @@ fn a_mark_halves_the_window_that_was_full_before_its_acknowledgement_came() {
     assert_eq!(sent, 10);
     let echo = packet(1, Flags::ACK.with(Flags::ECE));
     sender.on_ack(&echo, Time(60_000_000), &mut Rng::stream(1, "flow", 0));
-    // Nine are outstanding once the acknowledgement has taken one out, but it was the window that limited them.
+    // Nine are outstanding once the acknowledgement has removed one, but the window had limited them.
     assert_eq!(sender.window(), 5.25);
 }
 
-/// What a receiver answers to packets in order, of which these are marked: how far it has got, and whether it echoes.
+/// A receiver's answers to packets in order, of which these are marked: the acknowledgement number, and whether it
+/// echoes.
 fn answers(options: &Options, marks: Marks, pattern: &[bool]) -> Vec<(u32, bool)> {
     let mut receiver = Receiver::new(options, marks);
     let flags = |marked| Flags::ECT.with_if(marked, Flags::CE);

@@ -39,7 +39,8 @@ fn busy(mut valid: Valid) -> Valid {
     let nodes: Vec<_> = valid.groups()[0].pairs.iter().map(|(from, to)| (from.0, to.0)).collect();
     let back = nodes.iter().map(|&(from, to)| flow(to, from, None));
     let mut unmarked = group("reno", back.collect());
-    // Where the way back has no rate, only acknowledgements queue, and a queue that keeps the latest limits nobody.
+    // Where the way back has no rate, only acknowledgements queue, and a queue that keeps only the latest imposes no
+    // limit.
     unmarked.tcp = Some(Options { ecn: false, delayed_ack: true, max_window: 300, ..Options::default() });
     unmarked.name = "unmarked".to_string();
     let mut short =
@@ -62,7 +63,7 @@ fn every_packet_is_delivered_dropped_or_queued_whatever_the_discipline() {
             let served: u64 =
                 ledger.links[&0].services.iter().map(|(_, packet, _)| u64::from(packet.size)).sum();
             let share = served as f64 / Rate::from_mbit(10).carries(Span::from_secs(10)).0 as f64;
-            assert!(share > 0.7, "{}: it served {share} of what it could", queue.name());
+            assert!(share > 0.7, "{}: it served {share} of its capacity", queue.name());
             let reduced = run(&busy(minimal(&queue, 4)), seed);
             assert!(reduced.acked_bytes(0) > 100_000, "{}", queue.name());
         }
@@ -124,7 +125,7 @@ fn a_run_in_slices_is_the_run() {
     }
 }
 
-/// A drop-tail queue computed afresh from what arrives: whole busy periods instead of one packet after another.
+/// A drop-tail queue computed independently from its arrivals: whole busy periods instead of one packet after another.
 struct Reference {
     rate: u128,
     limit: u32,
@@ -202,7 +203,7 @@ fn a_computed_drop_tail_queue_does_what_a_queue_does_to_the_nanosecond() {
     }
 }
 
-/// What flows heard and what measured queues did, without the numbers that packets carry.
+/// The events of flows and of measured queues, without the numbers that packets carry.
 fn outside(ledger: &Ledger, links: &[u32]) -> impl PartialEq + std::fmt::Debug + use<> {
     let queues = links.iter().map(|link| ledger.links[link].clone());
     let queues = queues.map(|book| {
@@ -314,7 +315,7 @@ impl Source for Shy {
     }
 }
 
-/// Connections of [`Shy`] beside long flows.
+/// Connections of [`Shy`] next to long flows.
 fn shy(queue: &kneepoint::queue::Config) -> Valid {
     let mut valid = full(queue, 3);
     edit(&mut valid, |parts| {
@@ -402,7 +403,7 @@ fn time_ends_with_the_run() {
     );
 }
 
-/// An observer that hears of each event by itself.
+/// An observer that receives each event separately.
 struct Singly<O>(O);
 
 impl<O: Observer> Observer for Singly<O> {

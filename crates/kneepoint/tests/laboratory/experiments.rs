@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The published experiments: each can be read, has claims, and can be told from the others.
+//! The published experiments: each can be read, has claims, and differs from the others.
 
 use std::collections::BTreeSet;
 use std::path::Path;

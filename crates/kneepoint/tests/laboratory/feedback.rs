@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Explicit feedback at work: what senders make of advised rates in whole networks.
+//! Explicit feedback at work: senders' use of advised rates in whole networks.
 
 use kneepoint::run;
 use kneepoint::scenario;

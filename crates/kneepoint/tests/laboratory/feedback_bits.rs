@@ -10,7 +10,7 @@ use kneepoint::units::Time;
 /// From the fortieth to the hundredth second.
 const MEASURED: std::ops::Range<u64> = 40..100;
 
-/// What senders and a bottleneck see.
+/// The observations of senders and of a bottleneck.
 #[derive(Default)]
 struct Heard {
     /// Payload acknowledged, by flow.

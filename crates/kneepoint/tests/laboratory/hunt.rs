@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Hunts: networks as specs and as texts, rounds, what is made of a find.
+//! Hunts: networks as specs and as texts, rounds, the use of a find.
 
 use kneepoint::experiment::Verdict;
 use kneepoint::experiment::hunted::{Finding, Origin, judged};

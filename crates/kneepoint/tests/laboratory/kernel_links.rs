@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Links beside Linux's own: what `validation/links/probe.py` measured of the kernel's disciplines, and the table of docs/paths.md.
+//! Links compared with Linux's own: the measurements of the kernel's disciplines by `validation/links/probe.py`, and
+//! the table of docs/paths.md.
 
 use std::collections::BTreeMap;
 
@@ -14,8 +15,8 @@ use kneepoint::units::{Rate, Time};
 const RECORDED: &str = include_str!("../../../../validation/links/kernel.csv");
 const PAGE: &str = include_str!("../../../../docs/paths.md");
 
-/// What is compared: case and figure of the record, the words of the table, and how far apart kernel and simulator may be, as a part of the
-/// greater.
+/// A comparison: case and figure of the record, the words of the table, and the permitted difference of kernel and
+/// simulator, relative to the greater.
 const FIGURES: [(&str, &str, &str, f64); 18] = [
     ("tbf", "ms_to_50_percent", "`tbf`: the first half of 500 packets at once, ms", 0.05),
     ("tbf", "ms_to_100_percent", "`tbf`: all of them, ms", 0.02),

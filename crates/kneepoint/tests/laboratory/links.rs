@@ -22,7 +22,7 @@ fn valid(topology: &str, sections: &str) -> Valid {
     plan.cases.remove(0).valid
 }
 
-/// Events as they were told.
+/// Events as reported.
 #[derive(Default, PartialEq)]
 struct Tape {
     times: Vec<Time>,
@@ -125,7 +125,7 @@ fn ephemeral_sessions_leave_the_same_capacity_to_all_schemes_and_another_to_each
     // Only the direction of most data is shared.
     let back = shared.network().links.iter().find(|link| link.from == shared.network().links[0].to);
     assert_eq!(back.expect("a link back").capacity.name(), "constant");
-    // The path is the link's, whatever its discipline and its traffic.
+    // The path is the link's, for any discipline and traffic.
     let red = sections(ephemeral).replace("droptail", "red");
     let other = valid("buffer = \"9pkt\"\nrtt = \"300ms\"", &red);
     assert_eq!(said(&shared), said(&other));
@@ -140,7 +140,7 @@ fn directions_that_share_a_capacity_carry_no_more_than_it_together() {
     let used: Vec<f64> = used.map(|link| value(&rows, "utilization", &[("link", &link.name)])).collect();
     assert!(used.len() == 2 && used.iter().all(|part| *part > 0.3), "{used:?}");
     assert!((0.95..=1.0005).contains(&used.iter().sum()), "{used:?}");
-    // One packet at a time, whichever way it goes.
+    // One packet at a time, in either direction.
     let tape = tape(&valid);
     let mut medium: Vec<_> = tape.services.iter().filter(|(link, ..)| *link < 2).collect();
     medium.sort_by_key(|(_, at, _)| *at);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The solution of RATCP's analysis beside the same process by drawing, and beside the claims of the paper.
+//! The solution of RATCP's analysis compared with random drawings of the same process, and with the claims of the
+//! paper.
 
 use kneepoint::markov::{PRESETS, Params, Protocol, Readings, simulate, solve};
 use kneepoint::rng::Rng;
@@ -87,7 +88,7 @@ fn ratcp_gains_at_low_rates_and_a_larger_backlog_helps_it() {
         };
         let gain = efficiency(Protocol::Ratcp, 0.001, 1.0) / efficiency(Protocol::Tcp, 0.001, 1.0) - 1.0;
         println!("{}: RATCP gains {:.1} % at low rates", preset.name, 100.0 * gain);
-        // The paper's 17 % to 20 % need other values of what its text has lost.
+        // The paper's 17 % to 20 % need other values of the parameters lost from its text.
         assert!(gain > 0.05, "{gain}");
         for arrivals in [0.1, 0.5, 1.0] {
             assert!(efficiency(Protocol::Ratcp, arrivals, 4.0) > efficiency(Protocol::Ratcp, arrivals, 1.0));

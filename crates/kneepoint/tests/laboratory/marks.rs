@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Scalable congestion control from the queue that marks to the sender that counts, beside what was published of it.
+//! Scalable congestion control from the queue that marks to the sender that counts, compared with publications.
 
 use kneepoint::cc;
 use kneepoint::measure::{Meter, Subject};
@@ -18,7 +18,7 @@ fn shown(state: &[(&'static str, f64)], name: &str) -> f64 {
     state.iter().find(|(one, _)| *one == name).unwrap_or_else(|| panic!("no {name}")).1
 }
 
-/// What a sender counted of the marks of a transfer, and how many it should have.
+/// A sender's count of the marks of a transfer, and the expected count.
 fn counted(name: &str, options: &Options, law: fn(u32) -> Fate) -> (f64, f64) {
     let mut marks = 0.0;
     let config = cc::Config::named(name).unwrap();
@@ -203,7 +203,7 @@ fn prague_keeps_the_queue_at_the_step_and_the_link_busy() {
     assert!(measured("jain_index") > 0.95);
 }
 
-/// Prague's share beside CUBIC that answers marks, at DualPI2 of 40 Mbit/s and 5 ms.
+/// Prague's share against CUBIC that answers marks, at DualPI2 of 40 Mbit/s and 5 ms.
 fn share_of_prague(controllers: &str) -> f64 {
     let text = format!(
         "queue = \"dualpi2\"\n[run]\nduration = \"40s\"\nmeasure = \"10s..40s\"\nsample = \"1s\"\n\
@@ -259,6 +259,6 @@ fn in_one_queue_somebody_pays() {
     let [dctcp_step, dctcp_l4s, prague_step, prague_l4s] = shares[..] else { panic!("{shares:?}") };
     // SACK halves at marks that cost DCTCP little; where neither is marked, both halve at losses.
     assert!(dctcp_step > 0.7 && (0.4..0.6).contains(&dctcp_l4s), "{shares:?}");
-    // Prague grows as if it were 25 ms away; and beside a sender whose packets are not marked it is marked always.
+    // Prague grows as if it were 25 ms away; and against a sender whose packets are not marked it is marked always.
     assert!(prague_step < 0.2 && prague_l4s < 0.05, "{shares:?}");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Controllers that pace, on one link of 50 Mbit/s and 40 ms: what their papers report in kind.
+//! Controllers that pace, on one link of 50 Mbit/s and 40 ms: the qualitative results of their papers.
 
 use kneepoint::measure::{Meter, Subject};
 use kneepoint::run::run;

@@ -32,7 +32,7 @@ fn goodput(rows: &[Row], group: &str) -> f64 {
     value(rows, "goodput_bps", &[("group", group)]) / 1e6
 }
 
-/// What became of transfers: group, beginning, delivery and size of each, in the order of completion.
+/// The results of transfers: group, beginning, delivery and size of each, in the order of completion.
 #[derive(Default)]
 struct Completions(Vec<(u32, Time, Time, Bytes)>);
 
@@ -133,8 +133,8 @@ fn the_window_of_a_proxy_keeps_what_it_holds_below_its_buffer() {
         ));
         let held = Held { groups: (1, 0), flows: Vec::new(), inside: 0, most: 0 };
         let (held, _) = run::run(&split, 1, held);
-        // What is on its way behind the proxy is in its buffer, too, until it is acknowledged. Before the first acknowledgement tells
-        // of the window, the initial window of ten packets arrives.
+        // Data in flight behind the proxy is in its buffer, too, until it is acknowledged. Before the first
+        // acknowledgement announces the window, the initial window of ten packets arrives.
         let least = buffer.max(10 * 1448);
         assert!(held.most <= least && held.most > buffer / 2, "{buffer}: {}", held.most);
         let (first, last) = (goodput(&rows(&split), "one-to-r1"), goodput(&rows(&split), "one"));
@@ -162,7 +162,8 @@ fn every_source_of_connections_works_through_proxies() {
         let after = rows(&split);
         let (before, now) = (goodput(&whole, "users"), goodput(&after, "users"));
         assert!(now > 0.5 * before && before > 0.0, "{section}: {now} Mbit/s, {before} without proxies");
-        // Each connection that delivers has one before it for each proxy, which delivers as much but for what is on its way. Goodput
+        // Each connection that delivers has one before it for each proxy, which delivers as much, except for data in
+        // flight. Goodput
         // is counted at acknowledgements, which take longer in the middle.
         for leg in ["users-to-r1", "users-to-r2"] {
             let first = goodput(&after, leg);

@@ -34,7 +34,7 @@ fn parsed(text: &str) -> (Valid, LinkId) {
     (valid, LinkId(link as u32))
 }
 
-/// What a cubic flow and a constant-rate source get of 10 Mbit/s over 40 ms with 50 packets of buffer, in Mbit/s.
+/// The rates of a cubic flow and a constant-rate source on 10 Mbit/s over 40 ms with 50 packets of buffer, in Mbit/s.
 fn shares(queue: &str, source: &str) -> [f64; 2] {
     let text = format!(
         "queue = \"{queue}\"\n[run]\nduration = \"40s\"\nmeasure = \"10s..40s\"\n\
@@ -53,7 +53,7 @@ fn about(shares: [f64; 2], expected: [f64; 2], tolerance: f64) -> bool {
 #[test]
 fn deficit_round_robin_gives_max_min_shares_to_flows_that_do_not_ask() {
     for (source, expected) in [
-        // A source that wants more than half gets half, whatever the size of its packets.
+        // A source that wants more than half gets half, for any size of its packets.
         ("rate = \"8mbit\"\nsize = \"1000b\"", [5.0, 5.0]),
         ("rate = \"8mbit\"\nsize = \"200b\"", [5.0, 5.0]),
         ("rate = \"20mbit\"\nsize = \"1500b\"", [5.0, 5.0]),

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! RACK-TLP and proportional rate reduction, segment by segment: scripts of what a sender hears and must send.
+//! RACK-TLP and proportional rate reduction, segment by segment: scripts of a sender's input and required output.
 //!
 //! Each line of a script has a time in milliseconds and one event:
 //!
 //! ```text
 //!   0  > 0..5 7           the sender sends these segments, then and at no other time
-//! 100  < 1                it hears an acknowledgement up to 1, which answers segment 0
+//! 100  < 1                it receives an acknowledgement up to 1, which answers segment 0
 //! 100  < 1 2..4 by 3      with the block 2..4, in answer to segment 3; `echo 0`, to one sent at 0 ms
 //! 100  + 2                two segments more are written
 //! 100  = 10               its window is 10 packets
@@ -25,7 +25,7 @@ use kneepoint::units::{Bytes, Span, Time};
 struct Script {
     sender: Sender,
     now: Time,
-    /// What it sent: milliseconds and numbers.
+    /// Its packets: milliseconds and numbers.
     sent: Vec<(u64, u32)>,
     timeouts: u32,
     rng: Rng,
@@ -89,7 +89,7 @@ impl Script {
         self.send();
     }
 
-    /// Runs a script; what was sent must be what it says.
+    /// Runs a script, and checks the packets sent.
     fn run(&mut self, script: &str) {
         let mut expected = Vec::new();
         for line in script.lines().map(str::trim).filter(|line| !line.is_empty()) {
@@ -210,7 +210,7 @@ fn a_d_sack_widens_the_window_of_reordering_by_another_quarter() {
 
 #[test]
 fn a_probe_goes_after_two_round_trips_and_the_losses_at_the_tail_follow_it() {
-    // RFC 8985 §7: the last three of five are lost; the probe repeats the last one, whose block tells of the others.
+    // RFC 8985 §7: the last three of five are lost; the probe repeats the last one, whose block reveals the others.
     let mut script = Script::new(5, 5, Options::default());
     script.run(
         "  0 > 0..5
@@ -270,7 +270,7 @@ fn a_probe_goes_no_later_than_the_timer_would_have_expired_and_the_timer_starts_
 
 #[test]
 fn a_probe_that_repaired_the_last_segment_reduces_the_window_and_a_d_sack_says_that_it_did_not() {
-    // RFC 8985 §7.4.2: two packets were in flight when later data told of the loss.
+    // RFC 8985 §7.4.2: two packets were in flight when later data revealed the loss.
     let options = Options { rto_granularity: Span::from_millis(900), ..Options::default() };
     for (told, window) in [("", 2.2426), ("601 < 4 3..4 by 3", 4.4853)] {
         Script::new(4, 4, options.clone()).run(&format!(

@@ -43,7 +43,7 @@ fn under<F: FnMut(Way, u32, &Packet) -> Fate>(options: &Options, packets: u32, l
     transfer
 }
 
-/// What was sent at a multiple of the round trip.
+/// The packets sent at a multiple of the round trip.
 fn sent_at<F: FnMut(Way, u32, &Packet) -> Fate>(transfer: &Transfer<F>, trip: u64) -> Vec<u32> {
     transfer.sent_between(RTT * trip, RTT * trip + Span(1))
 }
@@ -243,7 +243,8 @@ fn a_mark_is_echoed_until_it_is_answered_and_answered_once_a_window() {
 #[test]
 fn a_loss_and_a_mark_in_one_window_reduce_it_once() {
     for recovery in [Recovery::Sack, Recovery::NewReno, Recovery::Reno] {
-        // The mark is heard after the loss: its echo goes on until the sender, recovered, has new data to answer with.
+        // The sender acts on the mark after the loss: the echo continues until the sender has recovered and sends new
+        // data.
         let mut transfer = under(&window(16, recovery), 200, |way, nth, _| match (way, nth) {
             (Way::Data, 2) => Fate::Lose,
             (Way::Data, 9) => Fate::Mark,

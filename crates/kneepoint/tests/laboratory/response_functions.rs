@@ -35,7 +35,7 @@ fn every_controller_has_the_mean_window_that_was_published() {
     assert!(faults.is_empty(), "\n{}", faults.join("\n"));
 }
 
-/// Not of HSTCP, whose increase makes up for whatever its decrease is.
+/// Not for HSTCP, whose increase compensates for any decrease.
 #[test]
 fn a_constant_that_is_a_tenth_off_is_noticed() {
     for (name, parameter, value) in [

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Whether controllers behave alone and beside SACK as their papers say in kind. Every bound leaves room: the numbers of
+//! Whether controllers alone and against SACK show the qualitative behaviour of their papers. Every bound leaves room:
+//! the numbers of
 //! seed 1 are in the comments.
 
 use kneepoint::measure::{Meter, Subject};
@@ -7,7 +8,7 @@ use kneepoint::run;
 use kneepoint::scenario;
 use kneepoint::table::{Row, value};
 
-/// A dumbbell: what its link is, and how long it runs.
+/// A dumbbell: its link and its duration.
 struct Link {
     rate: &'static str,
     buffer: &'static str,
@@ -60,7 +61,7 @@ fn fast_keeps_alpha_packets_of_each_flow_in_the_queue() {
         [("fast:alpha=20", 1, 20.0), ("fast:alpha=50", 1, 50.0), ("fast:alpha=20", 2, 40.0)]
     {
         let (queue, utilization) = LINK.queue(&[(cc, flows)]);
-        // Less than two packets per flow are missing, for updates add whole ones.
+        // Less than two packets per flow are missing, because updates add whole ones.
         let missing = expected - queue;
         assert!(
             (-0.5..=2.0 * f64::from(flows)).contains(&missing) && utilization > 0.99,

@@ -42,8 +42,8 @@ fn a_list_in_the_scenario_is_the_same_as_a_file() {
 fn what_a_list_leaves_no_room_for_is_refused() {
     let group = |fields: &str| format!("[[flows]]\nname = 'long'\ncc = 'reno'\n{fields}\n");
     for (fields, file, wrong) in [
-        ("count = 3\nfile = 'f.csv'", "start_s\n1\n", "`count` means nothing beside a list"),
-        ("start = '1s'\nlist = ['2s']", "", "`start` means nothing beside a list"),
+        ("count = 3\nfile = 'f.csv'", "start_s\n1\n", "`count` has no effect with a list"),
+        ("start = '1s'\nlist = ['2s']", "", "`start` has no effect with a list"),
         ("file = 'f.csv'", "group,start_s\nother,1\n", "no row of the list belongs to the group `long`"),
         ("file = 'f.csv'", "start_s\n30\n", "a start at 30s is not before the end of the run, 20s"),
         ("file = 'f.csv'", "start_s,stop_s\n3,2\n", "line 2: a stop at 2s is not after the start, 3s"),

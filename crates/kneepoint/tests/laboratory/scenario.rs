@@ -125,7 +125,7 @@ fn a_host_brings_its_options_and_others_are_set_beside_it_in_any_order() {
     for text in ["preset = \"linux\"\ninitial_window = 4", "initial_window = 4\npreset = \"linux\""] {
         assert_eq!(options(text, reno), Options { initial_window: 4.0, ..Options::of(Host::Linux) });
     }
-    // A group's own host takes the place of the scenario's.
+    // A group's own host replaces the scenario's.
     let own = options("dupthresh = 5", "cc = \"reno\"\ntcp = { preset = \"linux\", payload = \"1000b\" }");
     assert_eq!(own, Options { payload: Bytes(1000), ..Options::of(Host::Linux) });
     assert_eq!(options("preset = \"paper\"", reno), Options::default());

@@ -172,10 +172,10 @@ const INEXPRESSIBLE: &[Kind] = &[
         ],
     },
     Kind {
-        name: "a field that another section calls for, or has no use for",
+        name: "a field that another section requires, or excludes",
         says: &["a graph needs", "means nothing in a", "has no links", "is the mean of a trace"],
     },
-    Kind { name: "a scenario in which nobody sends", says: &["nobody sends anything"] },
+    Kind { name: "a scenario without a sender", says: &["nobody sends anything"] },
     Kind {
         name: "the content of a file",
         says: &["files cannot be opened here", ": line ", "\" is not a transfer"],
@@ -210,7 +210,7 @@ fn kind(text: &str, fault: &Fault) -> Option<&'static str> {
     }
 }
 
-/// The sections that a sweep writes to: what stands there before is not read.
+/// The sections that a sweep writes to: former contents are not read.
 fn replaced(document: &Value) -> Vec<String> {
     fn paths(value: &Value, above: &str, found: &mut Vec<String>) {
         match value {
@@ -231,7 +231,7 @@ fn replaced(document: &Value) -> Vec<String> {
     found
 }
 
-/// Whether a schema's refusal at a place is about what a sweep replaces.
+/// Whether a schema's refusal at a place concerns a field that a sweep replaces.
 fn is_replaced(swept: &[String], section: &str) -> bool {
     let by_scheme =
         |path: &String| path == "scheme" && !["run", "topology", "node", "link", "tcp"].contains(&section);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A stranger adds one of each kind: in the promised number of files, and everything else knows it.
+//! A stranger adds one of each kind, in the promised number of files, and everything else finds it.
 //!
 //! The core is copied below the target directory, the newcomers are added to the copy, and the copy has to pass the
 //! laws, survive the test network, parse, run and report them. The test is offline, and quick when run again, because
@@ -69,7 +69,7 @@ const VERBS: &str = "kneepoint-cli/src/verbs";
 /// The registry of formats.
 const FORMATS: &str = "crates/kneepoint/src/report/format/mod.rs";
 
-/// A newcomer with a file of its own and a line in the registry of its folder.
+/// A newcomer with its own file and a line in the registry of its folder.
 macro_rules! registers {
     ($kind:literal: $folder:literal, $name:literal, $line:literal) => {
         (
@@ -133,7 +133,7 @@ const NEWCOMERS: [(&str, &[Edit]); 18] = [
 /// The promised number of files of each kind, from the table of `CONTRIBUTING.md`.
 fn promised(page: &str) -> BTreeMap<&str, usize> {
     let head = "| to add | files to change | files now, counted by `tests/laboratory/stranger.rs` |\n";
-    let (_, table) = page.split_once(head).expect("the table of what an addition costs");
+    let (_, table) = page.split_once(head).expect("the table of the cost of an addition");
     table
         .lines()
         .skip(1)
@@ -174,7 +174,7 @@ fn with_the_newest_alone(text: &str) -> String {
 /// The folders of the copy that are written here.
 const WRITTEN: [&str; 2] = ["crates", "experiments"];
 
-/// Makes the copy hold these files and no others; those that hold what they should keep their dates.
+/// Makes the copy hold exactly these files; unchanged files keep their dates.
 fn put(tree: &Tree, home: &Path) {
     let mut there = Tree::new();
     for folder in WRITTEN.iter().filter(|folder| home.join(folder).is_dir()) {

@@ -180,7 +180,7 @@ fn a_transfer_that_is_told_to_stop_stops() {
     };
     assert!(last(0) > at(9.9));
     assert!(last(1) > at(2.9) && last(1) < at(4.0), "{}", last(1));
-    assert_eq!(last(2), Time::ZERO, "it was told to stop before it began");
+    assert_eq!(last(2), Time::ZERO, "it was asked to stop before it began");
     let ended: Vec<_> = ledger.completed.iter().map(|ended| (ended.flow, ended.size.0)).collect();
     assert_eq!(ended, [(1, ledger.acked_bytes(1))], "what it carried until then");
 }
@@ -298,7 +298,7 @@ fn page_load(http: &str) -> (Ledger, Vec<Row>) {
 
 #[test]
 fn a_page_takes_the_round_trips_of_its_version_of_http() {
-    // Connection, container; and its objects, which wait for a connection of their own in HTTP/1.0 and for the second one
+    // Connection, container; and its objects, which wait for their own connection in HTTP/1.0 and for the second one
     // in HTTP/1.1.
     for (http, expected, objects) in [
         ("1.0", 350.0, [150.0, 150.0, 150.0]),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A transfer completes whatever the network does to it: every recovery, every controller, every option.
+//! A transfer completes under any behaviour of the network: every recovery, every controller, every option.
 //!
 //! `KNEE_FUZZ_CASES` sets how many random networks each pair of recovery and controller meets.
 
@@ -155,7 +155,7 @@ fn a_transfer_survives_the_loss_of_any_run_of_packets() {
     });
 }
 
-/// A network that loses, duplicates, delays, reorders and marks at random, each with a share of its own.
+/// A network that loses, duplicates, delays, reorders and marks at random, each with its own share.
 struct Weather {
     rng: Rng,
     lose: [f64; 2],

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Where Vegas comes to rest, beside what ns-2.35 printed for the same links and starts.
+//! The equilibrium of Vegas, compared with the output of ns-2.35 for the same links and starts.
 
 use kneepoint::run::run;
 use kneepoint::scenario;

@@ -40,8 +40,8 @@ fn nothing_of_a_live_stream_is_late_where_there_is_room() {
 #[test]
 fn a_live_stream_on_a_link_of_half_its_rate_is_late_as_computed_by_hand() {
     // With headers a packet of 1000 bytes is 8320 bits: 130 kbit/s carry 125 kbit/s of a video of 250 kbit/s. The packet made at t
-    // arrives at 2 t and some round trips, so that with a start-up delay of τ those of the first τ seconds are on time,
-    // of the 79 s whose packets count.
+    // arrives at 2 t and some round trips, so that with a start-up delay of τ the packets of the first τ seconds are on
+    // time, out of the 79 s that count.
     let rows = rows("130kbit", "[[video]]\ncc = \"reno\"\nrate = \"250kbit\"\nstart = \"0s\"\n");
     for (startup, delay) in [("5s", 5.0), ("10s", 10.0), ("20s", 20.0)] {
         let late = at(&rows, "late_share", startup);

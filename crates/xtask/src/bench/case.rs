@@ -40,7 +40,7 @@ pub struct Benchmark {
 /// Seconds that a timed run simulates.
 pub const SECONDS: u32 = 100;
 
-/// Flows start in the first so many seconds.
+/// Flows start in the first this many seconds.
 const START: u32 = 5;
 
 const D100: Benchmark = Benchmark {
@@ -134,7 +134,7 @@ pub const BENCHMARKS: [Benchmark; 8] = [
     },
 ];
 
-/// [`D100`] with so many flows, each with its part of the link, for runs of so many seconds.
+/// [`D100`] with this many flows, each with its part of the link, for runs of this many seconds.
 const fn flows(name: &'static str, flows: u32, counted: (u32, u32), ns2_seconds: Option<u32>) -> Benchmark {
     Benchmark { name, flows, rate: 1.5e6 * flows as f64, counted, ns2_seconds, goal: None, ..D100 }
 }

@@ -9,7 +9,7 @@ use std::process::{Command, Output};
 
 use super::child::Timing;
 
-/// Instructions per packet that the bottleneck served in a case, from runs of so many seconds by a build of this program; the error
+/// Instructions per packet that the bottleneck served in a case, from runs of this many seconds by a build of this program; the error
 /// says why they cannot be counted.
 pub fn per_packet(program: &Path, case: &str, (short, long): (u32, u32)) -> Result<f64, String> {
     let run = |seconds: u32| -> Result<(u64, Timing), String> {

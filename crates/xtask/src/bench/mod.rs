@@ -63,7 +63,7 @@ pub struct Arguments {
     /// Do not run ns-2.
     #[arg(long)]
     no_ns2: bool,
-    /// Another build of this program to measure beside it: the one with profile guidance.
+    /// Another build of this program to measure for comparison: the one with profile guidance.
     #[arg(long, value_name = "PROGRAM")]
     guided: Option<PathBuf>,
     /// Run each case, discipline, recovery and controller once, as training for profile guidance.

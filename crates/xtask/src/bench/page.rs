@@ -15,7 +15,7 @@ pub fn shown(value: Option<f64>, digits: usize) -> String {
     value.map_or("—".into(), |value| format!("{value:.digits$}"))
 }
 
-/// The figures with profile guidance beside those without, as a Markdown table; nothing where there are none.
+/// The figures with and without profile guidance, as a Markdown table; nothing where there are none.
 pub fn guided(figures: &[Figures]) -> String {
     let lines: String = figures
         .iter()

@@ -17,10 +17,10 @@ use super::machine;
 use super::record::{Build, FILE, Figure, Per, Record, TOLERANCE};
 use super::variants;
 
-/// The cases that are held, of those that `bench` measures.
+/// The recorded cases, among the measured ones of `bench`.
 const HELD: [&str; 6] = ["d1000", "d100", "d100-linux", "d100-unwatched", "d100-minimal", "web1000"];
 
-/// What to do with the counts.
+/// The use of the counts.
 #[derive(Args)]
 pub struct Arguments {
     /// Write crates/xtask/record.toml: lower counts, and higher ones with a reason.

@@ -16,7 +16,7 @@ pub const FILE: &str = "crates/xtask/record.toml";
 /// Percent by which a count may exceed its record.
 pub const TOLERANCE: f64 = 1.0;
 
-/// What a count is per.
+/// The unit of a count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Per {
     /// A packet that the bottleneck served.
@@ -29,7 +29,7 @@ pub enum Per {
     Feedback,
     /// A packet that the bottleneck served with this recovery in the senders.
     Recovery,
-    /// A packet that the bottleneck served beside or for this source of traffic.
+    /// A packet that the bottleneck served during or for this source of traffic.
     Source,
     /// A packet that the bottleneck served with this capacity.
     Capacity,
@@ -48,7 +48,7 @@ pub struct Figure {
     pub count: f64,
 }
 
-/// What besides the sources determines the counts.
+/// The other inputs than sources that determine the counts.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Build {
     /// As `rustc --version` prints it.
@@ -125,7 +125,7 @@ impl Display for Build {
     }
 }
 
-/// The folder that this program is in.
+/// The folder of this program.
 fn profile() -> Option<String> {
     Some(std::env::current_exe().ok()?.parent()?.file_name()?.to_string_lossy().into_owned())
 }
@@ -264,7 +264,7 @@ impl Record {
             ),
             (
                 Per::Source,
-                "# For each packet that the bottleneck served, with this source beside the long flows.",
+                "# For each packet that the bottleneck served, with this source next to the long flows.",
             ),
             (Per::Capacity, "# For each packet that the bottleneck served, with this capacity."),
             (Per::Loss, "# For each packet that the bottleneck served, with these losses behind it."),

@@ -40,7 +40,8 @@ pub struct Study {
     cores: usize,
     alone: Duration,
     together: Duration,
-    /// As many studies as there are cores, one job each, at the same time: what the machine itself loses when all cores work.
+    /// As many studies as there are cores, one job each, at the same time: what the machine itself loses when all cores
+    /// work.
     apart: Duration,
     report: Duration,
     bytes_per_run: f64,

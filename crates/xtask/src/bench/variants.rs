@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The cost of a packet with one algorithm in the place of another: each discipline, explicit feedback, capacity and loss
-//! of the registries at the bottleneck, each recovery in the senders, and each source of traffic beside long flows.
+//! The cost of a packet with one algorithm exchanged for another: each discipline, explicit feedback, capacity and loss
+//! of the registries at the bottleneck, each recovery in the senders, and each source of traffic next to long flows.
 //!
 //! Whole runs are counted, not the discipline alone: packets that it drops or reorders are work for the senders, too.
 
@@ -28,7 +28,7 @@ pub const METHOD: &str = "\
 links, without a meter and without ECN; every parameter has its default. One algorithm is exchanged, and everything
 else stays. *ns* and *instructions* are those of the whole run, divided by the packets that the bottleneck served: a
 discipline that drops more gives the senders more work. With explicit feedback the senders are RATCP, which uses rates.
-A source takes the place of the web slots, with ten members where it has members. The capacity that both directions share
+A source replaces the web slots, with ten members where it has members. The capacity that both directions share
 needs every link, and so has twice the hops. `make ratchet` holds the instructions, and none may exceed four times those of
 the first in its table.
 ";
@@ -39,10 +39,10 @@ Drop tail at a constant rate stores no packets and needs no transmitter event; a
 the next, and take an event for each transmission. The ratio contains that difference.
 ";
 
-/// The senders that explicit feedback tells of its rates.
+/// The senders that receive the rates of explicit feedback.
 const TOLD: &str = "ratcp";
 
-/// Web slots, beside which everything but sources is compared.
+/// Web slots, with which everything but sources is compared.
 const SLOTS: &str = "model = \"slots\"\ngap = \"500ms\"";
 
 /// Parameters without which a default would not fit the link: the rates of capacities are about 20 Mbit/s.
@@ -52,10 +52,10 @@ const FITTED: &[(Per, &str, &str)] = &[
     (Per::Source, "web", SLOTS),
 ];
 
-/// What is exchanged, in the order of tables.
+/// The exchanged settings, in the order of tables.
 pub const KINDS: [Per; 6] = [Per::Queue, Per::Feedback, Per::Recovery, Per::Source, Per::Capacity, Per::Loss];
 
-/// One algorithm in the place of the default.
+/// One algorithm instead of the default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Variant {
     /// What is exchanged.
@@ -71,7 +71,7 @@ pub struct Cost {
     instructions: Option<f64>,
 }
 
-/// Every variant, kind by kind; the first of a kind is what the others are compared with.
+/// Every variant, kind by kind; the others of a kind are compared with the first.
 pub fn all() -> impl Iterator<Item = Variant> {
     let queues = queue::REGISTRY.iter().map(|entry| Variant { per: Per::Queue, name: entry.name });
     let recoveries = Recovery::ALL.iter().rev().map(|one| Variant { per: Per::Recovery, name: one.name() });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `docs/rfc9743.md` and `docs/bbr-draft.md`: what became of the cases of both suites, from `docs/gates.json`.
+//! `docs/rfc9743.md` and `docs/bbr-draft.md`: the outcome of the cases of both suites, from `docs/gates.json`.
 
 use std::fmt::Write;
 
@@ -24,8 +24,8 @@ const BBR: &str = "\
 
 *Generated from docs/gates.json by `cargo run -p xtask -- docs`; do not edit. `cargo run --release -p xtask -- gates` runs the cases again.*
 
-The appendix of draft-ietf-ccwg-bbr-06 has 22 cases, of which each is a file in [`experiments/gate/bbr-draft`](../experiments/gate/bbr-draft). Where
-the draft names a variable, the controller's own state is looked at every 10 ms; of a controller that does not report it, the case's other
+The appendix of draft-ietf-ccwg-bbr-06 has 22 cases, each of which is a file in [`experiments/gate/bbr-draft`](../experiments/gate/bbr-draft). Where
+the draft names a variable, the controller's own state is inspected every 10 ms; of a controller that does not report it, the case's other
 claims are judged. `knee gate run bbr3 --suite bbr-draft` repeats this.
 
 **How far this is evidence.** The draft says what to verify, and leaves rates, buffers, losses and their times open. With the first choice of these, BBRv3 passed 14 cases.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `docs/response-functions.md`: mean windows by published response functions beside measured ones.
+//! `docs/response-functions.md`: mean windows by published response functions compared with measured ones.
 
 use std::fmt::Write;
 

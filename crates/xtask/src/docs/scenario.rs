@@ -74,7 +74,7 @@ struct Section<'s> {
     /// As it is written: `[run]`, `[[flows]]`.
     title: String,
     about: &'s str,
-    /// What it refers to in the schema, and the fields that are declared in place.
+    /// The definition that it refers to in the schema, and the fields that are declared in place.
     refers: &'s str,
     fields: Option<&'s Map<String, Value>>,
 }
@@ -113,7 +113,7 @@ fn page_of(schema: &Value) -> String {
     page
 }
 
-/// Whether a section has a table of its own on the page.
+/// Whether a section has its own table on the page.
 fn detailed(section: &Section) -> bool {
     !["controllers", "tcp", "sweep"].contains(&section.name)
         && section.fields.is_some_and(|fields| !fields.is_empty())

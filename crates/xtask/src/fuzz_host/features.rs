@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What scripts exercise, each feature with what it adds to a plan.
+//! The features that scripts exercise, each with its addition to a plan.
 
 use kneepoint::rng::Rng;
 use kneepoint::units::Span;
@@ -9,7 +9,7 @@ use kneepoint_linux::player::plan::{Impairment, MSS, Plan, Transmission, Write};
 pub struct Feature {
     pub name: &'static str,
     pub about: &'static str,
-    /// Adds it to a plan of so many segments.
+    /// Adds it to a plan of this many segments.
     pub add: fn(&mut Plan, u32, &mut Rng),
 }
 

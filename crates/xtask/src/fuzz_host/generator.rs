@@ -24,7 +24,7 @@ pub struct Case {
 }
 
 impl Case {
-    /// What names it: a file, or a line of a report.
+    /// Its name: a file, or a line of a report.
     pub fn name(&self) -> String {
         let stamps = if self.plan.timestamps { "stamps" } else { "plain" };
         format!("{:06}-{}-{}-{stamps}", self.seed, self.plan.controller, self.features.join("+"))

@@ -17,7 +17,7 @@ pub enum Verdict {
 /// The first difference.
 #[derive(Clone, Debug, PartialEq)]
 pub struct First {
-    /// What differs, without numbers: differences of one kind are counted together.
+    /// The difference, without numbers: differences of one kind are counted together.
     pub kind: String,
     /// The difference as it is printed.
     pub text: String,
@@ -89,7 +89,7 @@ fn range(packet: &str) -> Option<(u32, u32)> {
     Some((first.parse().ok()?, end.parse().ok()?))
 }
 
-/// What a packet is, where `high` is one above the greatest byte sent before.
+/// The kind of a packet, where `high` is one above the greatest byte sent before.
 fn nature(packet: &str, high: u32) -> &'static str {
     match range(packet) {
         None => "nothing",

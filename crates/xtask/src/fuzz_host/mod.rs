@@ -58,10 +58,10 @@ pub struct Arguments {
     /// Of a replay, only scripts whose names contain this.
     #[arg(long, value_name = "TEXT", requires = "replay")]
     only: Option<String>,
-    /// Print the first difference of so many scripts.
+    /// Print the first difference of this many scripts.
     #[arg(long, default_value_t = 0, value_name = "N")]
     show: usize,
-    /// Make so many scripts that differ as small as possible, and print them.
+    /// Shrink this many differing scripts as far as possible, and print them.
     #[arg(long, default_value_t = 0, value_name = "N")]
     shrink: usize,
     /// Fail where fewer of a hundred scripts are identical.

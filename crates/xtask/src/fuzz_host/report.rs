@@ -34,7 +34,7 @@ impl Count {
         }
     }
 
-    /// The share of identical ones among those that can be believed.
+    /// The share of identical scripts among the reliable ones.
     fn share(&self) -> f64 {
         self.identical as f64 / (self.identical + self.different) as f64
     }
@@ -45,7 +45,8 @@ impl Count {
     }
 }
 
-/// What a script is counted under: itself, its controller, its switch, each feature, and the only feature.
+/// The headings under which a script is counted: itself, its controller, its switch, each feature, and the only
+/// feature.
 fn groups(name: &str) -> Vec<String> {
     let mut groups = vec!["all".to_string()];
     let Some((front, stamps)) = name.rsplit_once('-') else { return groups };
@@ -119,7 +120,7 @@ pub fn json(entries: &[Entry]) -> Value {
     json!({ "groups": groups, "first_differences": kinds })
 }
 
-/// Whether so many in a hundred of the scripts that can be believed are identical.
+/// Whether this many in a hundred of the scripts that can be believed are identical.
 pub fn agrees(entries: &[Entry], percent: f64) -> bool {
     counts(entries).get("all").is_some_and(|all| 100.0 * all.share() >= percent)
 }

@@ -14,7 +14,7 @@ use kneepoint_linux::player::record::{Played, Record, Segment, What};
 
 use super::generator::Case;
 
-/// What follows something so soon follows from it.
+/// An event this soon after another is caused by it.
 const AT_ONCE: Span = Span::from_millis(1);
 const FLAGS: [(u8, char); 8] =
     [(2, 'S'), (1, 'F'), (4, 'R'), (8, 'P'), (64, 'E'), (128, 'W'), (32, 'U'), (16, '.')];
@@ -54,7 +54,7 @@ pub fn text(case: &Case, played: &Played, kernel: &str) -> String {
 enum Cause {
     /// Something arrived or was written.
     Event,
-    /// A timer expired, late by so much at most.
+    /// A timer expired, late by this much at most.
     Timer(Span),
 }
 

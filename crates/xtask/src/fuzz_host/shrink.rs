@@ -78,7 +78,7 @@ fn shorter(plan: &Plan) -> impl Iterator<Item = Plan> {
     })
 }
 
-/// The same so many segments, or acknowledgements, earlier.
+/// The same this many segments, or acknowledgements, earlier.
 fn advance(impairment: &mut Impairment, by: u32) {
     use Impairment::{Late, LateAck, Loss, LostAck, Mark, Twice, Window};
     match impairment {
@@ -88,7 +88,7 @@ fn advance(impairment: &mut Impairment, by: u32) {
     }
 }
 
-/// To the next ten milliseconds, which are at least as many.
+/// Rounded up to ten milliseconds.
 fn rounded(span: Span) -> Span {
     Span::from_millis(span.0.div_ceil(10_000_000) * 10)
 }

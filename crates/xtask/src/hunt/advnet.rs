@@ -57,7 +57,7 @@ fn traces(controller: &str) -> Result<Vec<(Vec<u32>, f64)>, String> {
         let trace = trace.split(',').map(|value| value.trim().parse().ok()).collect::<Option<Vec<u32>>>()?;
         Some((trace, score.trim().parse().ok()?))
     };
-    text.lines().map(|one| line(one).ok_or_else(|| format!("{name}: `{one}` is no trace"))).collect()
+    text.lines().map(|one| line(one).ok_or_else(|| format!("{name}: `{one}` is not a trace"))).collect()
 }
 
 /// The network of a trace.

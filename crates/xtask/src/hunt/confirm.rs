@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Findings on this machine's kernel: what `knee live` said of each, kept in `validation/hunt`.
+//! Findings on this machine's kernel: the result of `knee live` for each, kept in `validation/hunt`.
 
 use std::path::{Path, PathBuf};
 

@@ -11,7 +11,7 @@ use super::search::{hunt, round};
 /// How hard is hunted.
 #[derive(Args)]
 pub struct Arguments {
-    /// Controllers, in the place of all
+    /// Controllers, instead of all
     names: Vec<String>,
     /// Networks for each controller
     #[arg(long, default_value_t = 2000)]
@@ -68,7 +68,7 @@ pub fn run(arguments: &Arguments) -> Result<bool, String> {
     Ok(true)
 }
 
-/// A score; one that is no finding is faint.
+/// A score, faint unless it is a finding.
 fn shown(score: f64, weakness: &Weakness) -> String {
     if score >= weakness.found { format!("**{score:.2}**") } else { format!("{score:.2}") }
 }
@@ -89,7 +89,7 @@ fn line(controller: &'static str, hunt: &Hunt) -> Result<Line, String> {
     for (place, shrunk) in simpler {
         let Some(shrunk) = shrunk.map_err(|invalid| invalid.to_string())? else { continue };
         let weakness = hunt.arena.weaknesses[place];
-        // By how much it exceeds what a finding needs.
+        // Its excess over the score of a finding.
         let over = shrunk.score - weakness.found;
         if worst.as_ref().is_none_or(|(known, _)| *known < over) {
             worst = Some((over, format!("{} {:.2}: {}", weakness.name, shrunk.score, shrunk.genome)));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What hunts find: a map for every controller, known weaknesses found again, and AdvNet's scores beside ours. Each writes its part of
+//! What hunts find: a map for every controller, known weaknesses found again, and AdvNet's scores next to ours. Each
+//! writes its part of
 //! `docs/hunt.md`.
 
 pub mod advnet;

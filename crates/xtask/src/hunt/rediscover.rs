@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Published weaknesses, looked for from random starts: how many of ten seeds find each, and how soon.
+//! Published weaknesses, searched for from random starts: how many of ten seeds find each, and how soon.
 
 use std::time::Duration;
 
@@ -37,7 +37,7 @@ struct Known {
     profile: fn(&Profile) -> Profile,
     /// Whether a network shows it.
     shows: fn(&Hunt, &Elite) -> bool,
-    /// What has to be seen, in words.
+    /// The required observation, in words.
     criterion: &'static str,
 }
 

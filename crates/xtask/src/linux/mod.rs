@@ -52,7 +52,8 @@ pub struct Arguments {
     /// Only managed queues, compared with a kernel in virtual time; with --write, only their section of the page.
     #[arg(long, conflicts_with_all = ["record", "trace", "tcp"])]
     queues: bool,
-    /// Every controller and queue of Linux beside a kernel in virtual time, and whether 98 % of the figures agree; with --write,
+    /// Every controller and queue of Linux compared with a kernel in virtual time, and whether 98 % of the figures
+    /// agree; with --write,
     /// docs/linux-queues.md.
     #[arg(long, conflicts_with_all = ["record", "trace", "queues"])]
     virtual_time: bool,
@@ -80,7 +81,7 @@ fn within(share: f64, a: f64, b: f64) -> bool {
     (a - b).abs() <= share * a.abs().max(b.abs())
 }
 
-/// The figures, with the limits of what is called agreement.
+/// The figures, with the limits of agreement.
 const COMPARED: [Compared; 7] = [
     Compared { key: "use", of: |it| it.utilization, agrees: |a, b| within(0.1, a, b), about: "10 %" },
     Compared { key: "queue", of: |it| it.queue, agrees: |a, b| within(0.1, a, b), about: "10 %" },
@@ -161,7 +162,7 @@ struct Pair<'s> {
     simulated: Vec<Figures>,
 }
 
-/// The simulator beside the record, where hosts have these options.
+/// The simulator compared with the record, where hosts have these options.
 fn pairs<'s>(
     settings: &'s [Setting],
     recorded: &[Recorded],

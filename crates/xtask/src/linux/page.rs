@@ -14,7 +14,7 @@ const EXPLANATIONS: &str = "validation/linux/explanations.toml";
 /// The options of the hosts that are compared.
 pub const PRESET: &str = "preset = \"linux\"";
 
-/// Changes of one thing: what it is, and the lines of `[tcp]` for it.
+/// Changes of one setting: its name, and the lines of `[tcp]` for it.
 const CHANGES: [(&str, &str); 14] = [
     ("nothing: the preset", PRESET),
     ("losses by RFC 6675 alone, without RACK-TLP", "preset = \"linux\"\nrecovery = \"sack\""),
@@ -32,7 +32,7 @@ const CHANGES: [(&str, &str); 14] = [
     ("all of it: the host of the papers", "preset = \"paper\"\npayload = \"1448b\"\nheader = \"52b\""),
 ];
 
-/// Writes the tables into the page, in the place of those there: whether every difference is explained.
+/// Writes the tables into the page, instead of those there: whether every difference is explained.
 pub fn write(settings: &[Setting], recorded: &[Recorded]) -> Result<bool, String> {
     let path = path(FILE);
     let page = std::fs::read_to_string(&path).map_err(|error| format!("{FILE}: {error}"))?;

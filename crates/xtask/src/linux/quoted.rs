@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Numbers that an explanation quotes from the runs, so that they are those of the table beside it.
+//! Numbers that an explanation quotes from the runs, so that they agree with the table next to it.
 //!
 //! ```text
 //! {kernel drops of 1 cubic, 10 Mbit/s, 60 ms, 2 BDP}                      the mean of the kernel's runs, as the table has it
@@ -23,7 +23,7 @@ struct Quote<'t> {
     option: Option<&'t str>,
 }
 
-/// The text with the numbers of these pairs in the place of its quotations.
+/// The text with the numbers of these pairs instead of its quotations.
 pub fn fill(text: &str, pairs: &[Pair]) -> Result<String, String> {
     let mut filled = String::new();
     for (before, quote) in pieces(text) {
@@ -81,7 +81,7 @@ impl Quote<'_> {
     }
 }
 
-/// The simulator's runs with this line beside the preset.
+/// The simulator's runs with this line in addition to the preset.
 fn changed(pair: &Pair, option: &str) -> Result<Vec<Figures>, String> {
     let tcp = format!("{PRESET}\n{option}");
     let run = |seed| Ok(simulated::run(pair.setting, &tcp, seed)?.0);
@@ -144,7 +144,7 @@ mod tests {
         let (page, cells, mut quoted) = (line(PAGE), cells(), 0);
         for place in 0..explanations.len() {
             let text = line(explanations.text(place));
-            // What has no number in the table stands for itself, and ends a part that is looked for.
+            // A word without a number in the table stands for itself, and ends the part that is searched.
             let mut parts = vec![String::new()];
             for (before, quote) in pieces(&text) {
                 *parts.last_mut().unwrap() += before;
@@ -160,7 +160,7 @@ mod tests {
                 }
             }
             let told = page.contains(parts[0].trim());
-            // An explanation that no row needs any more is reported by the run, which leaves it out of the page.
+            // The run reports an explanation that no row needs, and leaves it out of the page.
             let used = told || page.contains(parts[0].split_once(".**").unwrap().0);
             assert!(!used || parts.iter().all(|part| page.contains(part.trim())), "{parts:#?}");
         }

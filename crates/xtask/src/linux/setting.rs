@@ -98,7 +98,7 @@ impl Setting {
         (product * self.buffer).round() as usize
     }
 
-    /// The controller of each transfer. Those of a mix alternate, so that none has a head start.
+    /// The controller of each transfer. The flows of a mix alternate, so that none has a head start.
     pub fn controls(&self) -> Vec<&'static str> {
         let most = self.mix.iter().map(|(_, count)| *count).max().unwrap_or(0);
         let turn = |turn: usize| self.mix.iter().filter(move |(_, count)| turn < *count).map(|(cc, _)| *cc);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `xtask precision`: intervals and cautions of scenarios at random beside runs of fifty times the length.
+//! `xtask precision`: intervals and cautions of random scenarios compared with runs of fifty times the length.
 //!
 //! ```text
 //! error      of a metric: (mean of 30 short runs − mean of the long ones) / the latter, 1 packet or 1 ms at least
@@ -60,7 +60,7 @@ const OURS: std::ops::Range<u64> = 1..11;
 /// Seeds that cautions are about.
 const FEW: usize = 3;
 
-/// What a scenario is by its long runs.
+/// The truth about a scenario, from its long runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Length {
     Short,
@@ -85,7 +85,7 @@ pub fn run(arguments: &Arguments) -> Result<bool, String> {
     let bar = ProgressBar::new((arguments.long + arguments.short) as u64);
     let (long, short) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let all = Mutex::new(Vec::new());
-    // In blocks, so that the same ones are drawn whatever ran first.
+    // In blocks, so that the same ones are drawn in any order of runs.
     for block in 0.. {
         if long.load(Ordering::Relaxed) >= arguments.long && short.load(Ordering::Relaxed) >= arguments.short
         {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The figures that are compared, from a recorded row and from the rows of a run of ours.
+//! The figures that are compared, from a recorded row and from the rows of our run.
 
 use std::collections::BTreeMap;
 
@@ -61,7 +61,7 @@ impl Figures {
             ratio: number(value, rate),
         };
         let Some(links) = row["links"].as_array() else {
-            // With data both ways the recorded bytes cannot be told apart from 32-bit wraps.
+            // With data both ways the recorded bytes cannot be distinguished from 32-bit wraps.
             let two_way = setup.count("rev", 0) > 0;
             let figures = Figures {
                 queue: number(row, "q_norm"),
@@ -97,7 +97,7 @@ impl Figures {
         places
     }
 
-    /// The figures of a run of ours at the same places.
+    /// The figures of our run at the same places.
     pub fn ours(rows: &[Row], setup: &Setup) -> BTreeMap<Location, Figures> {
         let rate = setup.number("bw", 150e6);
         let buffer = setting::buffer(setup);

@@ -25,10 +25,10 @@ const GREATEST_BURST: f64 = 45.0;
 const SLOW: f64 = 1.2e6 / 8.0 / 1448.0;
 /// Rounds that each of the two slots of `extra` lasts.
 const SLOT_ROUNDS: u32 = 5;
-/// An epoch of so many packets ends.
+/// An epoch of this many packets ends.
 const LONGEST: f64 = (1 << 20) as f64;
 
-/// The time at B that is allowed for packets that arrive at once.
+/// The time at rate B that is allowed for a bunch of packets.
 const GREATEST_EXTRA: f64 = 0.1;
 
 /// Q.
@@ -36,7 +36,7 @@ fn quantum(pacing: f64) -> f64 {
     libm::floor(pacing / BURSTS).min(GREATEST_BURST).max(if pacing < SLOW { 1.0 } else { 2.0 })
 }
 
-/// `product`, and what hosts need besides.
+/// `product`, and the additions of hosts.
 fn target(product: f64, pacing: f64, probes: bool) -> f64 {
     let packets = libm::ceil(product) + 3.0 * quantum(pacing);
     2.0 * libm::ceil(packets / 2.0) + if probes { 2.0 } else { 0.0 }
@@ -45,7 +45,7 @@ fn target(product: f64, pacing: f64, probes: bool) -> f64 {
 /// How many packets arrive at once, beyond the rate.
 #[derive(Clone, Debug, Default)]
 pub struct Aggregation {
-    /// t0, and what has arrived since.
+    /// t0, and the arrivals since.
     began: Time,
     arrived: f64,
     greatest: [f64; 2],
@@ -178,7 +178,7 @@ mod tests {
             aggregation.observe(now, newly, 1000.0, 500.0, round);
             aggregation.extra()
         };
-        // One a millisecond is what B expects.
+        // B expects one per millisecond.
         assert!((1..100).all(|millis| at(millis, 1.0, false) == 1.0));
         // Nothing for 19 ms, then 20 at once: they begin an epoch.
         assert_eq!(at(119, 20.0, false), 20.0);
@@ -229,7 +229,7 @@ mod tests {
         assert!((path.pacing() - 0.99 * 2.885 * 10.0 / 0.101).abs() < 1e-6, "{}", path.pacing());
         path.until(|path| phase(&path.controller) == Some(2));
         assert!((path.pacing() - 0.99 * path.controller.0.rate).abs() < 1e-6);
-        // Two products of 101 ms, the extra packet that every one is when it arrives, and three times two; even.
+        // Two products of 101 ms, the extra packet of a bunch of one, and three times two; even.
         path.until(|path| path.now >= Span::from_secs(5).after_start() && phase(&path.controller) == Some(5));
         let state = &path.controller.0;
         let extra = state.extra(state.linux.as_ref().unwrap());

@@ -8,7 +8,7 @@ use crate::units::Time;
 
 /// Phases of ProbeBW.
 const CYCLE: u64 = 8;
-/// The pipe is full after so many rounds in which the rate grew less than by [`GROWTH`].
+/// The pipe is full after this many rounds in which the rate grew less than by [`GROWTH`].
 const FULL_ROUNDS: u32 = 3;
 const GROWTH: f64 = 1.25;
 

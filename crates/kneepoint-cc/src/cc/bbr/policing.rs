@@ -24,7 +24,7 @@ const NEAR_ENOUGH: f64 = 500.0 / (1448.0 * 0.99);
 const USED_ROUNDS: u32 = 48;
 const MILLISECOND: u64 = 1_000_000;
 
-/// What an acknowledgement, or a timeout, says.
+/// The signal of an acknowledgement or a timeout.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct News {
     pub now: Time,
@@ -66,7 +66,7 @@ impl Policing {
         self.uses.then_some(self.rate)
     }
 
-    /// Listens; whether it has just trusted the rate for long enough.
+    /// Listens; returns whether it has just trusted the rate for long enough.
     pub(super) fn observe(&mut self, news: News) -> bool {
         if self.uses {
             self.rounds += u32::from(news.probes && news.round);
@@ -128,7 +128,7 @@ mod tests {
             Path { policing: Policing::default(), millis: 0, lost: 0 }
         }
 
-        /// The next round, in which so many packets are lost; whether the rate was trusted for long enough.
+        /// The next round, in which this many packets are lost; whether the rate was trusted for long enough.
         fn round(&mut self, lost: u64) -> bool {
             self.millis += 50;
             self.lost += lost;

@@ -23,7 +23,7 @@ impl Bounds {
         Bounds { rate_lo: none, inflight_lo: none, inflight_hi: none, rounds: 0, arrived: 0.0, step: none }
     }
 
-    /// The short-lived bounds are no more.
+    /// The short-term bounds are removed.
     pub fn forget(&mut self) {
         (self.rate_lo, self.inflight_lo) = (f64::INFINITY, f64::INFINITY);
     }

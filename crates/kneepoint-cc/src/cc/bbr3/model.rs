@@ -56,7 +56,7 @@ impl Model {
         self.rates[0].max(self.rates[1])
     }
 
-    /// A probe is over: the cycle before the last one is forgotten.
+    /// A probe is over: the cycle before the last one is discarded.
     pub fn forget_cycle(&mut self) {
         self.rates = [self.rates[1], 0.0];
     }
@@ -69,7 +69,7 @@ impl Model {
         self.lost += packets;
     }
 
-    /// Learns the rate; whether a round of losses ended.
+    /// Learns the rate; returns whether a round of losses ended.
     pub fn learn_rate(&mut self, sample: &Sample) -> bool {
         let rate = sample.rate.unwrap_or(0.0);
         self.latest = (self.latest.0.max(rate), self.latest.1.max(sample.delivered));
@@ -94,7 +94,7 @@ impl Model {
         (self.full_rate, self.full_rounds) = (rate, 0);
     }
 
-    /// Whether the rate grew no more for long enough.
+    /// Whether the rate has stopped growing for long enough.
     pub fn full(&self) -> bool {
         self.full_rounds >= FULL_ROUNDS
     }
@@ -109,7 +109,7 @@ impl Model {
         }
     }
 
-    /// Learns the delay; whether it is time to look for the smallest one.
+    /// Learns the delay; returns whether it is time to look for the smallest one.
     pub fn learn_rtt(&mut self, ack: &Ack, interval: Span) -> bool {
         let expired = self.recent_rtt < Span::MAX && ack.now.since(self.recent_since) > interval;
         if let Some(rtt) = ack.rtt

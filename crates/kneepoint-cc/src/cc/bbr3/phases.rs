@@ -26,7 +26,7 @@ pub(super) enum Mode {
     Cruise,
     Refill,
     Up,
-    /// When the window was small for long enough, once it is small; whether a round has passed since.
+    /// The time at which the window was small for long enough, once it is small; and whether a round has passed since.
     ProbeRtt(Option<Time>, bool),
 }
 
@@ -174,7 +174,7 @@ impl State {
         self.bounds.steepen(self.window);
     }
 
-    /// Follows what comes of a probe; whether that decided what comes next.
+    /// Follows what comes of a probe; returns whether that decided what comes next.
     fn adapt_long_term(&mut self, sample: &Sample) -> bool {
         if sample.round && self.probe_ends {
             (self.probe_sample, self.probe_ends) = (false, false);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Undo: what a repair changed is restored when its losses turn out to be none.
+//! Undo: changes of a recovery episode are reverted when its losses turn out to be spurious.
 //!
 //! draft-ietf-ccwg-bbr-06 §5.5.11.
 
@@ -7,7 +7,7 @@ use super::State;
 use super::bounds::Bounds;
 use super::phases::Mode;
 
-/// What was so before a repair.
+/// The state before a recovery episode.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Undo {
     bounds: Bounds,
@@ -22,13 +22,13 @@ impl Undo {
 }
 
 impl State {
-    /// A repair begins.
+    /// A recovery episode begins.
     pub(super) fn save(&mut self) {
         self.save_window();
         self.undo = Undo { bounds: self.bounds, ended: None };
     }
 
-    /// No packet of the repair was lost.
+    /// No packet of the recovery episode was lost.
     pub(super) fn restore(&mut self) {
         self.window = self.window.max(self.prior_window);
         self.repair = None;

@@ -2,7 +2,7 @@
 //! BIC's congestion avoidance in whole packets, as `tcp_bic` of Linux 6.12 has it.
 //!
 //! ```text
-//! the window gains a packet for every n acknowledged; n is counted anew when W has changed, or after 1/32 s
+//! the window gains a packet for every n acknowledged; n is counted from zero when W has changed, or after 1/32 s
 //!   W <= low:  n = W;  elsewhere n = N / r, whole, at least 1
 //!   d = (Wmax - W) / B, whole             W < Wmax:  N = W / max_step where d > max_step, W / d, or 20 W / B where d <= 1
 //!   W >= Wmax:  N = 20 W / B              W < Wmax + B
@@ -50,7 +50,7 @@ impl Steps {
     #[inline]
     pub(super) fn observe(&mut self, ack: &Ack) {
         if self.suspended.is_some() {
-            // The acknowledgement that ends a repair answers all that had arrived meanwhile.
+            // The acknowledgement that ends a recovery episode answers all that had arrived meanwhile.
             self.suspended = self.suspended.filter(|end| ack.una < *end);
         } else if ack.acked > 0 {
             self.ratio += f64::from(ack.acked) - libm::floor(self.ratio / PARTS);
@@ -129,14 +129,14 @@ mod tests {
         (0..200).for_each(|_| trace.ack(Span::from_millis(1)));
         let ratio = trace.controller.linux.map(|own| own.ratio);
         assert!(ratio.is_some_and(|found| (16.0..32.0).contains(&found)), "{ratio:?}");
-        // What had arrived while losses were repaired is no delayed acknowledgement.
+        // Arrivals during recovery do not count as delayed acknowledgements.
         let before = trace.controller.linux.map(|own| own.ratio);
         trace.loss();
         while trace.controller.linux.is_some_and(|own| own.suspended.is_some()) {
             trace.ack(Span::from_millis(1));
         }
         assert_eq!(trace.controller.linux.map(|own| own.ratio), before);
-        // Up to 14 packets it is Reno, whatever r.
+        // Up to 14 packets it is Reno, for any r.
         assert_eq!(steps.each(&Params::default(), 14.0, 0.0, Time::ZERO), 14.0);
     }
 }

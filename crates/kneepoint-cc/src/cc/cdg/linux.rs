@@ -37,21 +37,21 @@ pub(super) struct Kernel {
     gradients: Vec<Extremes>,
     tail: usize,
     filled: bool,
-    /// Acknowledgements of several packets, less those of one since.
+    /// Acknowledgements of several packets, minus later ones of one packet.
     delayed: u32,
     /// Nothing is judged until this packet is acknowledged.
     suspended: Option<u64>,
     request: Request,
 }
 
-/// What becomes of a backoff.
+/// The fate of a backoff.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Request {
     #[default]
     None,
     /// The host is to be asked for it.
     Made,
-    /// The host has heard of it, and reduces.
+    /// The host has noticed it, and reduces.
     Heard,
 }
 
@@ -78,7 +78,7 @@ impl Kernel {
         made
     }
 
-    /// Whether a reduction is the one that was asked for.
+    /// Whether this is the requested reduction.
     pub(super) fn is_answered(&mut self) -> bool {
         core::mem::take(&mut self.request) == Request::Heard
     }
@@ -233,7 +233,7 @@ mod tests {
         assert!(trace.controller.backs_off(1.0, [1.0, -EFFECT], &mut rng));
         trace.controller.back_off_until(200);
         assert_eq!((trace.window(), trace.controller.shadow), (70.0, 100.0));
-        // A host that spreads reductions is asked for one, once.
+        // A host that spreads reductions receives one request.
         let mut kernel = Kernel { request: Request::Made, ..Kernel::new(8) };
         assert_eq!(
             [kernel.yields(), kernel.yields(), kernel.is_answered(), kernel.is_answered()],

@@ -2,7 +2,7 @@
 //! CUBIC's congestion avoidance in whole packets, as `tcp_cubic` of Linux 6.18 has it.
 //!
 //! ```text
-//! the window gains a packet for every n acknowledged; n is counted anew when W has changed, or after 32 ms, and by the curve
+//! the window gains a packet for every n acknowledged; n is counted from zero when W has changed, or after 32 ms, and by the curve
 //! at most once a tick:
 //!   target = Wmax + C (t + T - K)³, its last term in whole packets
 //!   n = W / (target - W), whole, or 100 W where target <= W
@@ -11,9 +11,10 @@
 //!   n >= 2
 //! ```
 //!
-//! `T` smallest RTT since the connection, or the last timeout, began, without those of the second after a loss; rounded up to ticks.
-//! `t` in ticks, and `K` in whole 1024ths of a second. 15/8 is (1 + b) / 3 (1 - b) in whole eighths. What slow start leaves of an
-//! acknowledgement counts.
+//! `T` smallest RTT since the connection, or the last timeout, began, without samples of the second after a loss;
+//! rounded up to ticks.
+//! `t` in ticks, and `K` in whole 1024ths of a second. 15/8 is (1 + b) / 3 (1 - b) in whole eighths. The rest of an
+//! acknowledgement after slow start counts.
 //!
 //! Reading: `K` is the whole part of the cube root, which the kernel finds with an error of up to 0.2 %.
 
@@ -171,10 +172,10 @@ mod tests {
         let returned = run(&mut trace, Span::from_secs_f64(9.0826 - 0.06 - 1.357));
         assert!((998.0..=999.0).contains(&returned), "{returned}");
         assert_eq!(run(&mut trace, Span::from_secs_f64(2.0 * 1.357)), 1000.0);
-        // At K + 5 s less a round trip, 1000 + 0.4004 · 5³ = 1050 are aimed at.
+        // At K + 5 s less a round trip, the target is 1000 + 0.4004 · 5³ = 1050.
         let beyond = run(&mut trace, Span::from_secs_f64(5.0 - 1.357));
         assert!((1047.0..=1050.0).contains(&beyond), "{beyond}");
-        // 1050 · 717 / 1024, and a second loss gives way: 735 (1024 + 717) / 2048.
+        // 1050 · 717 / 1024, and a second loss releases more: 735 (1024 + 717) / 2048.
         trace.loss();
         let smaller = (beyond * 717.0 / 1024.0).floor();
         assert_eq!(trace.window(), smaller);
@@ -194,7 +195,7 @@ mod tests {
 
     #[test]
     fn era_linux_follows_a_reno_of_eight_fifteenths_of_a_packet_a_round_trip() {
-        // A curve that is flat for minutes, and a pace counted anew at every acknowledgement.
+        // A curve that is flat for minutes, and a pace counted from zero at every acknowledgement.
         let params = Params { era: Era::Linux, scale: 1e-9, ..Params::default() };
         let mut trace = avoiding(20.0, params);
         trace.loss();

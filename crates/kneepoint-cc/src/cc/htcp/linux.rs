@@ -8,8 +8,8 @@
 //! W += 1  when α · (packets acknowledged since it grew) / 128 >= W;  that acknowledgement is not counted
 //! β = 64                                    where 5 B is not between 4 and 6 Bprevious, and at the first loss after that
 //!     128 RTTmin / RTTmax, in [64, 102]     elsewhere, where RTTmin > 10 ms
-//! RTTmax rises by 20 ms a sample at most, and never while losses are repaired
-//! B: greatest of (3 B' + b) / 4, b packets a second of a window; b itself until three RTTmin after a repair
+//! RTTmax rises by 20 ms a sample at most, and never during recovery
+//! B: greatest of (3 B' + b) / 4, b packets a second of a window; b itself until three RTTmin after a recovery episode
 //! ```
 
 use super::Htcp;
@@ -25,11 +25,11 @@ const RISE: u64 = 20;
 /// The least RTT, in milliseconds, up to which β is a half.
 const SHORT: u64 = 10;
 
-/// Milliseconds without a loss beyond which growth rises no more, and packets counted at most: nothing overflows.
+/// Limits against overflow: milliseconds without a loss, beyond which growth stops rising, and packets counted.
 const LONGEST: u64 = 3_600_000;
 const MOST: u64 = u32::MAX as u64;
 
-/// What the kernel keeps; times are milliseconds.
+/// The kernel's state; times are in milliseconds.
 #[derive(Clone, Debug)]
 pub(super) struct Kernel {
     alpha: u64,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How fast adaptive PERT's window grows: three modes, told apart by queueing delay, and a step towards each one's aim.
+//! How fast adaptive PERT's window grows: three modes, chosen by queueing delay, and a step towards each one's aim.
 //!
 //! K. Kotla, "Adapting a Delay-based Protocol to Heterogeneous Environments", M.S. thesis, Texas A&M University 2008, chapter III, Figure 2.
 //!
@@ -25,7 +25,7 @@ const POLE: f64 = 0.01;
 crate::choice! {
     /// The target of the window's growth in safe mode.
     pub enum SafeTarget {
-        /// One packet per round trip, whatever the delay.
+        /// One packet per round trip, at any delay.
         One = "one",
         /// The curve of Figure 2: from `alpha_max` at `t1` to one at `t2`.
         Curve = "curve",
@@ -152,7 +152,7 @@ pub struct View {
     pub qm: Span,
     /// Packets that may be outstanding.
     pub window: f64,
-    /// Whether losses say that the link is full whatever the delay says.
+    /// Whether losses show that the link is full, regardless of the delay.
     pub lossy: bool,
     /// The increase of the growth by a step in compete mode.
     pub compete_step: f64,

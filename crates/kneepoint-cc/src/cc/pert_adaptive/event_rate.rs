@@ -12,7 +12,7 @@
 //! `n_1` packets acknowledged between the last two events, `n_2` between the two before, and so on; `n_0` since the
 //! last event. The second mean ages the rate: once `n_0` exceeds the mean, it stands in for the oldest interval.
 //!
-//! Readings: with fewer than eight intervals, those there are count, over the sum of their weights, as in TFRC. The
+//! Readings: with fewer than eight intervals, the existing ones count, over the sum of their weights, as in TFRC. The
 //! packets before the first event are an interval. Events with no packet acknowledged between them are one event.
 
 const WEIGHTS: [f64; 8] = [1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2];

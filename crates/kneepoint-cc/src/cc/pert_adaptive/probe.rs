@@ -13,15 +13,17 @@
 //!                        α as it was, and N' as above; if it does not, N' <- N
 //! ```
 //!
-//! PERTs that compete with one another hold the queue up together, so one that yields learns nothing: all have to at
-//! once, and no clock tells them when. But all see one queue. Where it falls, because TCP has left or because some gave
+//! PERT flows that compete with one another keep the queue long together, so a single yielding flow learns nothing: all
+//! have to yield at once, without a common clock. But all see one queue. Where it falls, because TCP has left or
+//! because some gave
 //! way, is the same instant for all of them; and those who give way there make it fall further, until all have seen it.
-//! So waits are not randomised: chance would take apart what must come together. Standing still, not giving way, is
-//! what tells: between windows that do not grow the queue stays as it is, and a flow that fills it is a stranger. A
+//! So waits are not randomised: chance would take apart what must come together. Holding the window, rather than giving
+//! way, is the test: the queue stays constant between windows that do not grow, so another kind of flow must be filling
+//! it. A
 //! stranger gains what was given way, at most half a window for k round trips in N'.
 //!
-//! Limits: strangers that are too few to fill half of the queue in k round trips pass for nobody, and gain until
-//! compete mode begins again. Flows that began to compete at different times need a fall that most of them see; without
+//! Limits: other flows too few to fill half of the queue in k round trips are not noticed, and gain until compete mode
+//! begins again. Flows that began to compete at different times need a fall that most of them see; without
 //! one they may go on for minutes.
 
 use crate::cc::extreme::Greatest;
@@ -49,7 +51,7 @@ const FALL: f64 = 0.9;
 pub enum Order {
     /// No change.
     GoOn,
-    /// Give way once, and stand still from now on.
+    /// Give way once, then hold the window.
     GiveWay,
     /// Stand still.
     Stand,
@@ -83,7 +85,7 @@ pub struct Probe {
     wait: Span,
     /// When it last stood still, or began to compete.
     last: Time,
-    /// The lowest queueing delay of late: the greatest of its negative.
+    /// The lowest queueing delay recently: the greatest of its negative.
     lowest: Greatest,
     /// When it began to stand still, and the delay since.
     standing: Option<(Time, f64)>,
@@ -116,7 +118,7 @@ impl Probe {
         self.standing.is_some()
     }
 
-    /// The action that these signs call for.
+    /// The action for these signs.
     #[inline]
     pub fn look(&mut self, signs: &Signs) -> Order {
         if self.stands() {
@@ -220,7 +222,7 @@ mod tests {
             order
         }
 
-        /// Samples of this delay for so many seconds; what was ordered beside going on and standing.
+        /// Samples of this delay for this many seconds; returns the actions other than growing and holding.
         fn see(&mut self, millis: u64, seconds: u64) -> Vec<Order> {
             let orders = (0..seconds * 100).map(|_| self.sample(millis)).collect::<Vec<_>>();
             orders.into_iter().filter(|order| ![Order::GoOn, Order::Stand].contains(order)).collect()
@@ -242,7 +244,7 @@ mod tests {
             (Order::GoOn, Order::GiveWay, Order::Stand)
         );
         assert!(flow.probe.stands());
-        // Ten round trips, and somebody has filled the queue again.
+        // Ten round trips, and other flows have filled the queue again.
         assert_eq!((flow.see(50, 1), flow.probe.stands(), flow.probe.count()), (vec![], false, 1));
         // Now it waits twice as long, and at first a small fall is not enough.
         assert_eq!(

@@ -37,9 +37,9 @@ crate::settings! {
         pmax: f64 = 0.05, 0.0..=1.0;
         /// The weight of the past in the smoothed delay.
         history: f64 = 0.99, 0.0..=0.9999;
-        /// The delays whose greatest is `qm`, beside the least sample.
+        /// The delays whose greatest is `qm`, and the least sample.
         greatest_of: GreatestOf = GreatestOf::Samples;
-        /// Beyond the thesis: the greatest delay is that of the last so long; `0s` never forgets.
+        /// Beyond the thesis: the greatest delay is taken over this past interval; `0s` never forgets.
         forget: Span = Span::ZERO, Span::ZERO..=Span::from_secs(10_000);
     }
 }
@@ -56,10 +56,11 @@ pub struct Queueing {
     acknowledged: bool,
     thresholds: aggression::Params,
     delay: Delay,
-    /// Of round trips, where `delay` is of one way: clocks that differ make that no time to wait for.
+    /// Delays here are round trips, whereas `delay` is one-way: the clocks of two hosts differ, so a one-way delay is
+    /// no time to wait.
     trips: Option<Delay>,
     latest: Span,
-    /// Of the samples, in nanoseconds.
+    /// The samples, in nanoseconds.
     peak: Greatest,
     /// For the greatest queueing delay.
     greatest: Span,
@@ -87,7 +88,7 @@ impl Queueing {
         }
     }
 
-    /// Takes in the sample of an acknowledgement at a window of so many packets; false where it has none.
+    /// Takes in the sample of an acknowledgement at a window of this many packets; false where it has none.
     #[inline]
     pub fn hear(&mut self, ack: &Ack, window: f64) -> bool {
         self.acknowledged |= ack.acked > 0;
@@ -128,7 +129,7 @@ impl Queueing {
         }
     }
 
-    /// The average is that of now: the greatest delay and the probability follow.
+    /// The average is the present one: the greatest delay and the probability follow.
     fn learn(&mut self, ack: &Ack, sample: Span) {
         let least = self.delay.least().unwrap_or_default();
         let memory = if self.params.forget == Span::ZERO { u64::MAX } else { self.params.forget.0 };
@@ -240,7 +241,7 @@ mod tests {
         }
     }
 
-    /// A sample of so many milliseconds, in this second.
+    /// A sample of this many milliseconds, in this second.
     fn hear(queueing: &mut Queueing, millis: u64, second: u64, window: f64) {
         assert!(
             queueing.hear(&ack(Span::from_secs(second).after_start(), Span::from_millis(millis)), window)
@@ -250,7 +251,7 @@ mod tests {
     #[test]
     fn the_curve_ends_at_065_of_the_greatest_queueing_delay_but_not_below_20_ms() {
         let mut queueing = queueing(Params { history: 0.0, ..Params::default() });
-        // At last qm is 50 ms, and 0.65 of it 32.5 ms.
+        // Finally qm is 50 ms, and 0.65 of it 32.5 ms.
         let late = 0.05 + 0.95 * (20.0 - 10.0) / (32.5 - 10.0);
         for (rtt, probability) in [(60, 0.0), (70, 0.05), (75, 0.525), (80, 1.0), (110, 1.0), (80, late)] {
             hear(&mut queueing, rtt, 1, 10.0);

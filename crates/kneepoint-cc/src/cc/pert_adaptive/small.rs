@@ -8,7 +8,7 @@ use crate::settings::Settings;
 /// The rules.
 #[derive(Clone, Copy, Debug)]
 pub struct Small {
-    /// What an early response leaves.
+    /// The window after an early response.
     pub cut: Cut,
     /// The average's time constant in round-trip times; zero for a weight per acknowledgement.
     pub memory_rtts: f64,
@@ -44,7 +44,7 @@ macro_rules! rules {
                     min_window: f64 = $window, 1.0..=100.0;
                     /// The least slow-start threshold after an early response, in packets; at 1 the threshold is the window.
                     min_threshold: f64 = $threshold, 1.0..=100.0;
-                    /// The acknowledgement that responds also grows the window, from what the response leaves.
+                    /// The acknowledgement that triggers a response also grows the reduced window.
                     grow_on_response: bool = $grows;
                     /// Beyond the thesis: the average's time constant in round-trip times; 0 takes the weight `history` instead.
                     memory_rtts: f64 = $rtts, 0.0..=1000.0;

@@ -11,7 +11,7 @@
 //! ```
 //!
 //! `q` queueing delay as PERT estimates it, `target interval`: time. The probability is 1 at an instant, else 0.
-//! What PERT does with it, and every parameter that has no equation here, is as in `pert`.
+//! PERT's response to it, and every parameter without an equation here, are as in `pert`.
 //!
 //! Nobody published this. CoDel's law is one of delay already, so it is taken as the RFC has it, with its constants.
 //! Readings:

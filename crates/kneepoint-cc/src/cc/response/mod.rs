@@ -20,7 +20,7 @@ use crate::units::{Span, Time};
 
 /// From queueing delay to the probability of an early response.
 pub trait Response: Clone + PartialEq + core::fmt::Debug {
-    /// Its parameters; a scenario sets them beside PERT's.
+    /// Its parameters; a scenario sets them along with PERT's.
     type Params: Settings + PartialEq;
 
     /// Whether PERT responds in slow start too, unless a scenario says otherwise. A router takes packets of slow

@@ -11,11 +11,11 @@
 //! ```
 //!
 //! `q` queueing delay as PERT estimates it, `target`: time; `gamma beta` per second of delay; `C` link rate in
-//! packets/s. What PERT does with `p`, and every parameter that has no equation here, is as in `pert`.
+//! packets/s. PERT's response to `p`, and every parameter without an equation here, are as in `pert`.
 //!
 //! The paper's §6.1 multiplies a = 1.822e-5 and b = 1.816e-5, the router's, by the capacity, because q packets of queue
 //! are q / C of delay. The defaults are for its link: 150 Mbit/s in packets of 1000 bytes, C = 18750, gives
-//! gamma = 0.341625 and beta = 0.3405. They are not computed from the network: an end host does not know C.
+//! gamma = 0.341625 and beta = 0.3405. They cannot be computed from the network: C is unknown to an end host.
 //!
 //! Two equations are misprinted:
 //! * (17) has its terms interchanged: (16) is K/s + K/m, so p = (K/m) e + K ∫e.
@@ -31,7 +31,7 @@
 //!   the target, are added up before anything answers them, and e >= -target takes them back by 5.7e-4 a second: at
 //!   150 Mbit/s, 200 ms, 50 flows nine tenths of the link stay empty. With it the claims of §6.1 hold.
 //!
-//! What to expect: each host has an integrator of its own and all see one error, so what they differed by once stays.
+//! What to expect: each host has its own integrator and all see the same error, so an initial difference remains.
 //! Jain's index is 0.99 if 50 flows start at once and 0.87 if they start within 50 s (150 Mbit/s, 60 ms): of two groups
 //! that start 50 s apart the later gets twice as much. A router has one integrator for all.
 
@@ -120,7 +120,7 @@ mod tests {
         let step = (ours.gamma - ours.beta) * 0.001;
         assert!((rises(&ours) - 99.0 * step).abs() < 1e-12, "{}", rises(&ours));
         assert!((rises(&printed) + 99.0 * step).abs() < 1e-12, "{}", rises(&printed));
-        // The other side of the target: the step from an empty queue is taken back, or added to.
+        // Beyond the target, the step from an empty queue is undone or extended.
         let below = |params: &Params| constant(params, Span::from_millis(2), 1000);
         assert_eq!(below(&ours)[999], 0.0);
         assert!(below(&printed)[999] > below(&printed)[0]);

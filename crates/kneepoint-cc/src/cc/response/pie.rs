@@ -12,10 +12,10 @@
 //! ```
 //!
 //! `q` queueing delay as PERT estimates it, `target interval burst`: time; `alpha beta` per second of delay.
-//! What PERT does with `p`, and every parameter that has no equation here, is as in `pert`.
+//! PERT's response to `p`, and every parameter without an equation here, are as in `pert`.
 //!
-//! Nobody published this. PIE's law is one of delay already, so it is taken as the RFC prints it, with its constants.
-//! Departures: no decay by 0.98 at a delay of zero, which an average never is; no exception for a backlog of two
+//! Nobody published this. PIE's law already uses delay, so it is taken as the RFC prints it, with its constants.
+//! Departures: no decay by 0.98 at a delay of zero, because an average is never zero; no exception for a backlog of two
 //! packets, which a host does not see; no de-randomisation. The clock, and slow start, are as in `pert-pi`.
 //!
 //! What to expect: the target is kept, but the shares are not fair. Hosts have integrators of their own as in `pert-pi`,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The curve of a gentle RED router over queueing delay: the response that PERT was published with.
+//! The curve of a gentle RED router over queueing delay: PERT's published response.
 //!
 //! S. Bhandarkar, A. L. N. Reddy, Y. Zhang, D. Loguinov, "Emulating AQM from End Hosts", SIGCOMM 2007, §3, Figure 5.
 //!

@@ -9,9 +9,9 @@
 //! ```
 //!
 //! `q` queueing delay as PERT estimates it, `target`: time; `gamma` price per second of delay; `alpha`, `phi` numbers.
-//! What PERT does with `p`, and every parameter that has no equation here, is as in `pert`.
+//! PERT's response to `p`, and every parameter without an equation here, are as in `pert`.
 //!
-//! Nobody published this; the derivation is ours. A router's price gains g (alpha (b - b*) + x - c) an interval, with `b`
+//! This is unpublished; the derivation is ours. A router's price gains g (alpha (b - b*) + x - c) an interval, with `b`
 //! packets waiting, `x` arriving and `c` served in it. While the link is busy x - c is the growth of the queue, b - b',
 //! and b = C q: so the price gains g C (alpha (q - target) + q - q'), and gamma = g C. ns-2's g = 0.001 at the
 //! capacity of the PERT paper's link, C = 18750 packets/s, gives gamma = 18.75; alpha = 0.1, phi = 1.001 and 2 ms are
@@ -20,7 +20,8 @@
 //! Departure: with an idle link the router sees that x < c; the delay is 0 then, and only alpha (0 - target) lowers the
 //! price. The clock, and slow start, are as in `pert-pi`.
 //!
-//! What to expect: with ns-2's constants the price is all but an integral, for the law has its zero at alpha / interval,
+//! What to expect: with ns-2's constants the price is almost an integral, because the law has its zero at alpha /
+//! interval,
 //! 50 rad/s, and `pert-pi` at 0.56. So the delay swings about its target, and the link runs dry at times: it is used
 //! to 95 % at 150 Mbit/s, 60 ms, 50 flows, with `pert-pi` to 99.7 %. That is the law; a test in `law/rem.rs` holds the
 //! derivation against the router's form. Hosts share as in `pert-pi`.
@@ -37,7 +38,7 @@ crate::settings! {
         target: Span = Span::from_millis(3), Span::ZERO..=Span::from_secs(10);
         /// The gain of the price, per second of delay.
         gamma: f64 = 18.75, 0.0..=100000.0;
-        /// The weight of the delay's distance from its target beside the delay's change.
+        /// The weight of the delay's distance from its target relative to the delay's change.
         alpha: f64 = 0.1, 0.0..=10.0;
         /// The base of the probability as a function of the price.
         phi: f64 = 1.001, 1.0..=10.0;

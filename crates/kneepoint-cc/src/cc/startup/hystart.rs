@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! HyStart: slow start ends when acknowledgements come for half as long as the path is, or later than they used to.
+//! HyStart: slow start ends when a train of acknowledgements lasts half the path's round-trip time, or when their delay
+//! grows.
 //!
 //! S. Ha, I. Rhee, "Taming the elephants: New TCP slow start", Computer Networks 55(9) 2011; as `tcp_cubic` of Linux 6.18 has it.
 //!
@@ -11,7 +12,7 @@
 //!   delay:  over where min(r of the round) > T + clamp(T / 8, 4 ms, 16 ms), from the ninth r on
 //! ```
 //!
-//! `T` smallest RTT since the connection, or the last timeout, began. Both parts are on, as by default.
+//! `T` smallest RTT since the connection, or the last timeout, began. Both parts are on, as is the default.
 //!
 //! Readings: the millisecond stands for the time that offloading of segments may add, which is less than that only
 //! above 2 Gbit/s (four times 64 KB at twice `W` a round trip). A paced sender, whose train may be twice as long
@@ -25,7 +26,7 @@ use crate::units::{Span, Time};
 const LOW_WINDOW: f64 = 16.0;
 /// Acknowledgements of a train are at most so far apart.
 const TRAIN_GAP: Span = Span::from_millis(2);
-/// What offloading may add to the smallest RTT.
+/// The time that offloading may add to the smallest RTT.
 const OFFLOAD: Span = Span::from_millis(1);
 /// Samples of a round that count before its smallest is judged.
 const SAMPLES: u32 = 8;
@@ -106,7 +107,7 @@ mod tests {
         assert!(!over(&trace));
         trace.ack(Span::from_millis(1));
         assert_eq!(trace.controller.0.ssthresh, 85.0);
-        // What it acknowledges counts as in avoidance.
+        // Its acknowledged packets count as in avoidance.
         assert_eq!(trace.window(), 85.0 + 1.0 / 85.0);
     }
 
@@ -123,7 +124,7 @@ mod tests {
 
     #[test]
     fn the_ninth_sample_of_a_round_ends_it_where_the_smallest_is_an_eighth_above_the_path() {
-        // Of 40 ms an eighth is 5 ms; acknowledgements 3 ms apart are no train.
+        // An eighth of 40 ms is 5 ms; acknowledgements 3 ms apart are no train.
         for (rise, ends) in [(5_000, false), (5_001, true)] {
             let mut trace = doubling();
             let gap = Span::from_millis(3);
@@ -161,7 +162,7 @@ mod tests {
             trace.ack(Span::from_millis(2));
             assert!(!over(&trace));
         }
-        // From there on nine samples of a round are enough.
+        // From then on nine samples of a round are enough.
         acks(&mut trace, 8, Span::from_millis(2));
         assert!(!over(&trace));
         trace.ack(Span::from_millis(2));

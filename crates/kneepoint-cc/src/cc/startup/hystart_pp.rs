@@ -14,7 +14,7 @@
 //! nothing paces (§4.3), is the host's limit (`growth_per_ack`).
 //!
 //! Readings: the acknowledgement that ends a round is the first of the next, and one that changes the phase grows the
-//! window as the phase before; rounds are counted anew after a return to
+//! window as the phase before; rounds are counted from zero after a return to
 //! slow start. Only the first slow start is so: after a timeout the threshold is known (§4.3).
 
 use super::super::Ack;
@@ -109,7 +109,7 @@ mod tests {
         Bare::trace(SlowStart::HyStartPp, 10.0)
     }
 
-    /// Rounds in which every RTT is so many milliseconds, and the window after each.
+    /// Rounds in which every RTT is this many milliseconds, and the window after each.
     fn rounds(trace: &mut Trace<Bare>, table: &[(u64, f64)]) {
         for &(millis, window) in table {
             trace.rtt = Span::from_millis(millis);

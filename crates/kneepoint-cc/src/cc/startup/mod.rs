@@ -2,7 +2,7 @@
 //! The end of slow start before a loss ends it.
 //!
 //! Controllers that slow-start through [`Window::grow`](super::window::Window::grow) have it. Those whose publications
-//! define a start of their own keep it: BBR, BBRv3, Copa, FAST, LEDBAT, Vegas.
+//! define their own start keep it: BBR, BBRv3, Copa, FAST, LEDBAT, Vegas.
 
 use alloc::boxed::Box;
 
@@ -33,7 +33,7 @@ crate::choice! {
 }
 
 crate::choice! {
-    /// What becomes of the rest of an acknowledgement that takes the window past its threshold.
+    /// The rest of an acknowledgement that takes the window past its threshold.
     pub enum Crossing {
         /// It grows the window as congestion avoidance does (Linux's `tcp_slow_start`).
         Carried = "carried",
@@ -56,7 +56,7 @@ pub enum Startup {
 }
 
 impl Startup {
-    /// What `start` asks for; none where slow start only doubles.
+    /// The value of `start`; none where slow start only doubles.
     pub fn of(start: &Start) -> Option<Startup> {
         match start.slow_start {
             SlowStart::Own | SlowStart::Doubling => None,

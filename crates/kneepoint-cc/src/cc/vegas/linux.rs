@@ -14,7 +14,7 @@
 use super::{Ack, Vegas};
 use crate::units::Span;
 
-/// A round of no more samples may consist of delayed acknowledgements alone.
+/// A round with at most this many samples may consist of delayed acknowledgements alone.
 const TOO_FEW: u32 = 2;
 
 /// A time as the kernel keeps it.
@@ -90,7 +90,7 @@ mod tests {
         trace
     }
 
-    /// What a round changes in which the least RTT is 100 ms and this, and all others 40 ms more.
+    /// The change by a round in which the least RTT is 100 ms plus this, and all others 40 ms more.
     fn changed(window: f64, queueing: u64) -> f64 {
         let mut trace = trace(window, 2.0);
         let before = trace.window();
@@ -115,7 +115,7 @@ mod tests {
         let windows: Vec<f64> = (0..4).map(|_| fresh.round_trip()).collect();
         assert!(windows.windows(2).all(|pair| pair[1] == 2.0 * pair[0]), "{windows:?}");
         fresh.rtt = Span::from_millis(125);
-        // The round that is under way has samples of 100 ms; the next one has not.
+        // The current round has samples of 100 ms; the next has none.
         let mut before = fresh.window();
         while fresh.controller.window.slow_start() {
             before = fresh.window();

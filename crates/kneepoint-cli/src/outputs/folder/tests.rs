@@ -194,7 +194,7 @@ fn what_only_begins_like_ours_is_somebody_else_s() {
 #[test]
 fn a_directory_whose_files_are_not_known_is_refused() {
     let here = tempfile::tempdir().unwrap();
-    // As an earlier version left it, or somebody who knows the name of the mark.
+    // As left by an earlier version, or by a person who knows the name of the mark.
     fs::write(here.path().join(ours::MARK), "").unwrap();
     fs::write(here.path().join("report.md"), "").unwrap();
     assert!(matches!(Out::Given(here.path().to_path_buf()).settle(&session()), Err(Failure::Run(_))));

@@ -28,13 +28,13 @@ pub struct Options {
 
 impl Options {
     /// If that is wanted, says what it takes, and builds.
-    #[expect(clippy::disallowed_methods, reason = "how long a build took is told to its user")]
+    #[expect(clippy::disallowed_methods, reason = "the duration of a build is printed")]
     pub fn build(&self, session: &Session) -> Result<(), Failure> {
         if !self.build_uml {
             return Ok(());
         }
         let (recipe, cache) = (recipe(&self.patch)?, cache()?);
-        // One that is damaged is not found.
+        // A damaged one is not found.
         if self.source.is_none()
             && let Ok(Some(built)) = recipe.find(&cache)
         {

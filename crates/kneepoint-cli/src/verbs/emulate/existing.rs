@@ -88,7 +88,7 @@ fn warn(session: &Session, wire: &Wire) {
     }
     if let Some(address) = wire.address() {
         session.tell(format!(
-            "note: `{name}` has the address {address}: this machine takes part beside the link; `ip addr flush dev {name}` ends that"
+            "note: `{name}` has the address {address}: this machine takes part in addition to the link; `ip addr flush dev {name}` ends that"
         ));
     }
 }

@@ -38,13 +38,13 @@ use outcome::Outcome;
 use path::{Emulated, EmulatedPath};
 use traps::Seen;
 
-/// How long a program that was interrupted may use the link to say goodbye.
+/// The time that an interrupted program may use the link for its last packets.
 const FAREWELL: Duration = Duration::from_secs(1);
 
 /// Run a program behind an emulated link
 #[derive(Args)]
 #[command(after_help = "\
-The program runs in a network namespace of its own. Everything that it sends crosses the emulated link; this machine, with its servers, is on the other side as \
+The program runs in its own network namespace. Everything that it sends crosses the emulated link; this machine, with its servers, is on the other side as \
 $KNEE_PEER. With --server both ends are apart from this machine, and root is not needed where user namespaces are allowed. \
 With --between the ends are two network namespaces of `ip netns`, with --bridge the networks at two Ethernet devices of this machine.
 
@@ -76,7 +76,7 @@ pub struct Arguments {
     /// else your user, without capabilities]
     #[arg(long, value_name = "USER", value_parser = rights, conflicts_with_all = ["bridge", "probe"])]
     user: Option<Rights>,
-    /// End after so long [default: with the program]
+    /// End after this long [default: with the program]
     #[arg(long, value_name = "TIME")]
     duration: Option<Span>,
     /// The seed of losses, jitter and queues
@@ -109,7 +109,7 @@ impl Arguments {
         self.user.clone().unwrap_or_else(Rights::of_caller)
     }
 
-    /// The path, and the places of what is to be written.
+    /// The path, and the destinations of output.
     fn open(&self, session: &Session) -> Result<(Emulated, Option<Folder>, Option<Taps>), Failure> {
         let sample = Some(self.sample).filter(|sample| *sample > Span::ZERO);
         let path = self.path.build(session, self.duration.unwrap_or(Span::MAX), sample)?;
@@ -128,10 +128,10 @@ fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Fa
     apart("--between", "network namespaces", &arguments.between)?;
     apart(
         "--bridge",
-        "devices, one for each network; frames of one alone would go round",
+        "name two devices, one for each network; the frames of a single one would circulate",
         &arguments.bridge,
     )?;
-    // Before anything is measured: what cannot be read or written is told at once.
+    // Before anything is measured: files that cannot be read or written are reported at once.
     let opened = privilege::as_caller(|| arguments.open(session));
     let (path, out, pcap) = opened.map_err(|error| failed("open files as the caller", &error))??;
     if arguments.probe {
@@ -335,7 +335,7 @@ fn failed(doing: &str, error: &std::io::Error) -> Failure {
     Failure::of_system(doing, error)
 }
 
-/// What is missing where namespaces or devices cannot be made.
+/// Missing rights or devices where namespaces or devices cannot be made.
 fn lacks(error: &std::io::Error) -> Failure {
     let remedy = match error.kind() {
         ErrorKind::NotFound => "`ip netns list` shows the network namespaces that have names",

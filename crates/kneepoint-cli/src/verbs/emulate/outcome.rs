@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What an emulation saw: lines for the reader, rows and series as those of a simulation.
+//! The results of an emulation: lines for the reader, and rows and series as of a simulation.
 
 use kneepoint::report::{self, Comparison, RunResult, SchemeResult};
 use kneepoint::table::{Row, Table, value};
@@ -28,7 +28,7 @@ pub struct Outcome {
     pub late: Late,
     /// Why it must not be believed, if it must not.
     pub spoiled: Option<String>,
-    /// What traps are recognised by.
+    /// Signs of traps.
     pub seen: Seen,
 }
 
@@ -52,7 +52,7 @@ struct Lateness {
 }
 
 impl Outcome {
-    /// The outcome of what was carried over a path with this round trip.
+    /// The outcome of traffic over a path with this round trip.
     pub fn new(rows: Vec<Row>, series: Table, carried: &Carried, rtt: Span, seen: Seen) -> Outcome {
         let late = carried.lateness.summary();
         Outcome { rows, series, ended: carried.ended, late, spoiled: late.spoils(rtt), seen }
@@ -69,7 +69,7 @@ impl Outcome {
         }
     }
 
-    /// Prints it, and writes the files that were asked for.
+    /// Prints it, and writes the requested files.
     pub fn write(
         &self,
         session: &Session,

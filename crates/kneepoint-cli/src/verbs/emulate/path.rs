@@ -29,10 +29,10 @@ const UNLIMITED: &str = "1000gbit";
 /// The emulated path.
 #[derive(Args)]
 pub struct EmulatedPath {
-    /// Rate in both directions [default: that of --path, or unlimited]
+    /// Rate in both directions [default: from --path, or unlimited]
     #[arg(long)]
     rate: Option<Rate>,
-    /// One-way delay, in both directions [default: none, or that of --path]
+    /// One-way delay, in both directions [default: none, or from --path]
     #[arg(long, value_name = "TIME")]
     delay: Option<Span>,
     /// Round-trip time, of which each direction has half
@@ -41,7 +41,7 @@ pub struct EmulatedPath {
     /// Queue discipline, with parameters: droptail, pisa, codel, red:ecn=true
     #[arg(long, default_value = "droptail", add = completion::queue())]
     queue: String,
-    /// Buffer: 1bdp, 750pkt, 500kb, 100ms [default: that of --path, or 1bdp, 100pkt without a delay]
+    /// Buffer: 1bdp, 750pkt, 500kb, 100ms [default: from --path, or 1bdp, 100pkt without a delay]
     #[arg(long)]
     buffer: Option<String>,
     #[command(flatten)]
@@ -86,7 +86,7 @@ impl Emulated {
 }
 
 impl EmulatedPath {
-    /// The path, run for at most `duration` and sampled so often.
+    /// The path, run for at most `duration` and sampled this often.
     pub fn build(
         &self,
         session: &Session,
@@ -100,7 +100,7 @@ impl EmulatedPath {
         let first = network.groups().first().and_then(|group| group.pairs.first());
         let ends = *first.ok_or_else(|| {
             Failure::usage(
-                "the scenario has no flows, whose hosts the emulation would stand for",
+                "the scenario has no flows, whose hosts the emulation would replace",
                 "add `[[flows]]`",
             )
         })?;

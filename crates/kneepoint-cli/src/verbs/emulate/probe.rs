@@ -18,10 +18,10 @@ use super::path::Emulated;
 use super::{Arguments, carry, failed, lacks};
 use crate::failure::Failure;
 
-/// What 99 of 100 packets may be late, as measured from outside, for an emulation as good as it should be.
+/// The permitted lateness of 99 of 100 packets, measured from outside, for a valid emulation.
 const GOOD: Span = Span::from_micros(100);
 
-/// What the way from the near host promises: the delay of a packet that is alone on it, and the rate of many.
+/// The promise of the direction from the near host: the delay of a single packet, and the rate of many.
 fn promised(path: &Emulated) -> Result<(Span, Rate), Failure> {
     let (near, far) = path.ends;
     let links = &path.valid.network().links;
@@ -34,7 +34,7 @@ fn promised(path: &Emulated) -> Result<(Span, Rate), Failure> {
     Ok((alone.fold(Span::ZERO, |sum, one| sum + one), rate))
 }
 
-/// By how much packets were late, in microseconds.
+/// Lateness of packets, in microseconds.
 #[derive(Serialize)]
 struct Errors {
     p50: f64,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The usual traps of emulation on one machine, each found in what was seen.
+//! The usual traps of emulation on one machine, each detected from observations.
 
 use std::fs;
 
@@ -15,7 +15,7 @@ pub struct Seen {
     pub packets: u64,
     /// Packets greater than the device's greatest.
     pub superpackets: u64,
-    /// Packets that a host's device had no room for.
+    /// Packets dropped at a host's full device.
     pub refused: u64,
     /// Frames that came to a device faster than they were read.
     pub overrun: u64,

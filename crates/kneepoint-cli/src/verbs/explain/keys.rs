@@ -14,7 +14,7 @@ pub struct Key {
     outputs: Vec<&'static str>,
 }
 
-/// The keys of this path, or that end with this key. Keys that mean the same are one.
+/// The keys of this path, or that end with this key. Keys with the same meaning are merged.
 pub fn named(name: &str) -> Vec<Key> {
     let is_named = |definition: &Definition| {
         let path = definition.path.replace("[]", "");

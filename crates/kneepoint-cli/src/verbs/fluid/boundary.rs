@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `knee fluid boundary`: the exact stability boundary of a model beside the one of the published theorem.
+//! `knee fluid boundary`: the exact stability boundary of a model compared with the published theorem's.
 
 use clap::Args;
 use kneepoint::fluid::axis::ParameterAxis;

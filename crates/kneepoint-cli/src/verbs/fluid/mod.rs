@@ -80,7 +80,7 @@ fn axis(text: &str) -> Result<ParameterAxis, String> {
     text.parse()
 }
 
-/// Prints what was found out, for people or for programs.
+/// Prints the answer, for people or for programs.
 fn print(
     session: &Session,
     document: &Document,

@@ -28,7 +28,7 @@ Examples:
   knee fluid stability tcp-red --x flows=10..200 --y weight=0.0000001..0.1:40:log --json
   knee fluid stability pert --variable-rtt true --flows 40 --capacity 1000pps --y delta=0.1ms..10s:40:log
 
-OUT/figures/stability.svg is the map. OUT/stability.csv has one line for each point: the rightmost mode, what becomes of a \
+OUT/figures/stability.svg is the map. OUT/stability.csv has one line for each point: the rightmost mode, the course of a \
 small deviation, and the left side of the published condition over the right one, which holds up to 1.")]
 pub struct Arguments {
     #[command(flatten)]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `knee gate accept`: what moved, and then the baseline with it.
+//! `knee gate accept`: shows the changes, and then updates the baseline.
 
 use clap::Args;
 use kneepoint::experiment::gate::Status;
@@ -17,7 +17,7 @@ pub struct Arguments {
     options: Options,
 }
 
-/// Runs the cases, shows what became of them, and writes the baseline.
+/// Runs the cases, shows their outcome, and writes the baseline.
 pub fn accept(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let mut planned = arguments.options.plan(session, true)?;
     let (outcome, manifest) = planned.conduct(session, &arguments.options)?;

@@ -23,10 +23,10 @@ use crate::values::number;
 /// Options of `run` and `accept`.
 #[derive(Args)]
 pub struct Options {
-    /// Scheme under test, in the place of the one in gate.toml; with it no gate.toml is needed
+    /// Scheme under test, instead of the one in gate.toml; with it no gate.toml is needed
     #[arg(value_name = "SCHEME", add = completion::scheme())]
     subject: Option<String>,
-    /// Suites, or files of cases, in the place of those in gate.toml [default without one: rfc9743,coexist]
+    /// Suites, or files of cases, instead of the ones in gate.toml [default without one: rfc9743,coexist]
     #[arg(long, value_delimiter = ',', value_name = "SUITE,…")]
     suite: Vec<String>,
     /// The file that says what to test [default: gate.toml, if there is one or no SCHEME]
@@ -35,16 +35,16 @@ pub struct Options {
     /// Shortened runs with fewer seeds
     #[arg(long)]
     quick: bool,
-    /// Another scheme: no claim may be met by less than by this one
+    /// Another scheme: no claim may have a smaller margin than with this one
     #[arg(long, value_name = "SCHEME", add = completion::scheme())]
     against: Option<String>,
-    /// By how much less, as a part of the number compared [default: 0.05]
+    /// Permitted shortfall, as a part of the compared number [default: 0.05]
     #[arg(long, value_name = "PART", value_parser = number)]
     margin: Option<f64>,
     /// How far a number may move from the baseline, as a part of it [default: 0.02]
     #[arg(long, value_name = "PART", value_parser = number)]
     tolerance: Option<f64>,
-    /// The baseline [default: gate.json beside gate.toml]
+    /// The baseline [default: gate.json next to gate.toml]
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
     /// Seeds of each case, instead of its own
@@ -71,7 +71,8 @@ pub struct Planned {
 }
 
 impl Options {
-    /// The gate that they ask for; `renews` says whether its outcome takes the place of the baseline, which then must be of this subject.
+    /// The requested gate; `renews` says whether its outcome replaces the baseline, which then must be of
+    /// this subject.
     pub fn plan(&self, session: &Session, renews: bool) -> Result<Planned, Failure> {
         let place = self.gate.clone().unwrap_or(GATE.into());
         let wanted = self.gate.is_some() || self.subject.is_none() || place.is_file();
@@ -110,7 +111,7 @@ impl Options {
         Ok(Planned { gate, place: place.display().to_string(), baseline, accepted })
     }
 
-    /// What is asked where there is no `gate.toml`.
+    /// The default where there is no `gate.toml`.
     fn alone(&self) -> Result<(Asked, Vec<Threshold>), Failure> {
         let suites = SUITES.map(|suite| format!("\"{suite}\"")).join(", ");
         let text = format!("subject = \"reno\"\nsuites = [{suites}]\n");
@@ -169,7 +170,7 @@ impl Planned {
         let left = conducted.left();
         if left > 0 {
             return Err(Failure::Interrupted(format!(
-                "stopped: {left} runs were not finished; the same command goes on from there"
+                "stopped: {left} runs were not finished; the same command continues"
             )));
         }
         let texts = self.gate.texts().collect();

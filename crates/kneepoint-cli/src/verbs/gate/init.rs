@@ -66,13 +66,13 @@ fn text(arguments: &Arguments) -> String {
         |names: &[String]| names.iter().map(|name| json!(name).to_string()).collect::<Vec<_>>().join(", ");
     let about: String = suites::suites().map(|(name, about)| format!("#   {name:<12} {about}\n")).collect();
     format!(
-        "# What `knee gate run` tests. docs/gate.md of Kneepoint says how cases are judged.\n\
+        "# The suites that `knee gate run` tests. docs/gate.md of Kneepoint describes the judgement of cases.\n\
          subject = {}\n\n# Suites:\n{about}# Files of cases of your own end in .toml.\nsuites = [{}]\n\n\
          # The accepted outcome, written by `knee gate accept`, and how far a number may move from it.\n\
          baseline = \"gate.json\"\ntolerance = 0.02\n\n\
          # Another scheme that the subject must not be worse than, and by how much less a claim may be met.\n\
          #against = \"reno\"\n#margin = 0.05\n\n\
-         # A threshold of your own, in the place of a claim's.\n\
+         # A threshold of your own, instead of a claim's.\n\
          #[[threshold]]\n#case = \"rfc9743-wired\"\n#claim = \"used\"\n#check = \"utilization >= 0.95\"\n",
         json!(arguments.subject),
         list(&arguments.suite),

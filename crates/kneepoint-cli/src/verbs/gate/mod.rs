@@ -52,7 +52,8 @@ enum Question {
     Accept(accept::Arguments),
 }
 
-/// Dispatches to the question. Whatever keeps a gate from judging has the status 2, for 1 says that a case failed.
+/// Dispatches to the question. Any error that prevents a judgement has the status 2, because 1 means that a case
+/// failed.
 fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let done = match &arguments.question {
         Question::Init(arguments) => init::init(session, arguments, as_json),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `knee gate run`: the cases, what became of each, and an exit status.
+//! `knee gate run`: the cases, the result of each, and an exit status.
 
 use clap::Args;
 use kneepoint::experiment::gate::Outcome;
@@ -39,7 +39,7 @@ pub fn run(session: &Session, arguments: &Arguments, as_json: bool) -> Result<()
     }
 }
 
-/// Runs the cases, and leaves no files behind. What fails is in the rows.
+/// Runs the cases, and leaves no files behind. Failures are in the rows.
 pub fn answer(session: &Session, arguments: &Arguments) -> Result<Answer, Failure> {
     let mut planned = arguments.options.plan(session, false)?;
     let (outcome, manifest) = planned.conduct(session, &arguments.options)?;

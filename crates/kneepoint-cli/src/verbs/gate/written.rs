@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The files of a gate, and what it tells GitHub.
+//! The files of a gate, and its annotations for GitHub.
 
 use std::env;
 use std::fs::OpenOptions;
@@ -25,7 +25,7 @@ pub struct Files {
     /// Write what failed in SARIF, for code scanning
     #[arg(long, value_name = "FILE")]
     sarif: Option<PathBuf>,
-    /// Write the report in Markdown, with the pictures of what moved in figures/ beside it
+    /// Write the report in Markdown, with pictures of the changes in figures/ next to it
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
 }

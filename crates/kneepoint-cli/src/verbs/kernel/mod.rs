@@ -139,7 +139,7 @@ struct Top {
     once: bool,
 }
 
-/// Arguments of `knee kernel trace`. A record is taken by one reader only: not beside `top`.
+/// Arguments of `knee kernel trace`. A record goes to one reader only: not during `top`.
 #[derive(Args)]
 struct Trace {
     /// Congestion controls; all that are loaded by default
@@ -223,7 +223,7 @@ enum RateAction {
     },
 }
 
-/// What to do with a hint.
+/// The use of a hint.
 #[derive(Clone, Copy, ValueEnum)]
 enum Action {
     /// Write hints
@@ -257,7 +257,7 @@ fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Fa
     use crate::console;
 
     kernel::tell_waits(console::tell);
-    // What the kernel tells everybody.
+    // Facts that the kernel shows to every user.
     if !matches!(arguments.what, What::List | What::Status(_)) {
         kernel::require().map_err(refused)?;
     }

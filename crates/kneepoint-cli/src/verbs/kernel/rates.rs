@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What RATCP's senders are told: `rate`.
+//! The rates of RATCP's senders: `rate`.
 
 use std::net::IpAddr;
 

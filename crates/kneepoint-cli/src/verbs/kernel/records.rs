@@ -66,7 +66,7 @@ const COLUMNS: &[(&str, Get)] = &[
     ("closed", Get::Number(|one| f64::from(u8::from(one.closed)))),
 ];
 
-/// A number as a file has it: none for what is not finite.
+/// A number as in a file: none unless it is finite.
 fn number(value: f64) -> Value {
     if value.is_finite() { value.into() } else { Value::Null }
 }
@@ -85,7 +85,7 @@ fn row(name: &str, record: &Record) -> Value {
 /// `knee kernel trace`.
 pub fn trace(session: &Session, arguments: &super::Trace, as_json: bool) -> Result<(), Failure> {
     let readers = open(&arguments.names)?;
-    session.listen_saying("stopping; what was recorded is kept (again to stop at once)")?;
+    session.listen_saying("stopping; records so far are kept (again to stop at once)")?;
     let out = Out::or_free(arguments.out.as_deref(), PathBuf::from("knee-trace")).settle(session)?;
     let began = Instant::now();
     let wanted = arguments.duration.map(|span| Duration::from_nanos(span.0));
@@ -139,7 +139,7 @@ struct Flow {
     controller: String,
     record: Record,
     seen: Instant,
-    /// The record that the rate counts from.
+    /// The record from which the rate is counted.
     before: Record,
     /// Packets per second.
     rate: f64,
@@ -192,7 +192,7 @@ fn gather(
     flows.retain(|_, flow| flow.seen.elapsed() < SHOWN && !flow.record.closed);
     for flow in flows.values_mut() {
         let span = flow.record.at.since(flow.before.at).as_secs_f64();
-        // A flow that reported nothing new stands still.
+        // A flow without new reports does not move.
         let packets = flow.record.delivered.saturating_sub(flow.before.delivered) as f64;
         flow.rate = if span > 0.0 { packets / span } else { 0.0 };
         flow.before = flow.record;

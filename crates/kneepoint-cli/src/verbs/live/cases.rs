@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The cases of `knee live`: those of a scenario, or the points of an experiment with its claims.
+//! The cases of `knee live`: from a scenario, or the points of an experiment with its claims.
 
 use std::path::Path;
 
@@ -21,7 +21,7 @@ use crate::library;
 use crate::path::Fields;
 use crate::verbs::run::{UNNAMED, row_name, usual_sample};
 
-/// What is to be run.
+/// The runs to be made.
 pub struct Cases {
     pub title: String,
     /// For the directory of the results.
@@ -49,7 +49,7 @@ impl Case {
     }
 }
 
-/// What of a scenario is taken otherwise than it is written.
+/// Parts of a scenario that are changed.
 #[derive(Clone, Copy)]
 pub struct Choice<'c> {
     pub pace: Pace,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Real clients over the network of a scenario: what they say of themselves beside what the meter says of them.
+//! Real clients over the network of a scenario: their own reports next to the meter's.
 //!
 //! ```text
 //! iperf3  near: a client for each group, with as many connections as it has transfers ─ far: a server for each
@@ -43,7 +43,7 @@ use crate::failure::Failure;
 
 /// The port of the first server.
 const PORT: u16 = 5201;
-/// What is fetched where the scenario says no size.
+/// The object that is fetched where the scenario gives no size.
 const OBJECT: u64 = 1_000_000;
 /// The end of a run that clients need for their farewell.
 const FAREWELL: Span = Span::from_secs(1);
@@ -57,7 +57,7 @@ pub enum Client {
     Curl,
 }
 
-/// What a client said of itself, and what the meter said of it.
+/// A client's own report, and the meter's.
 #[derive(Serialize)]
 pub struct Said {
     case: String,

@@ -3,7 +3,8 @@
 
 use kneepoint_linux::uml::LINUX;
 
-/// Controllers of the laboratory that mainline Linux has not, or not under their names; what there is to know, and what comes closest.
+/// Controllers of the laboratory that mainline Linux lacks, or has under another name, with an explanation and the
+/// closest substitute.
 const ABSENT: [(&str, &str, &str); 3] = [
     ("bbr3", "BBRv3 is not in mainline Linux, whose `bbr` is version 1", "bbr"),
     ("hstcp", "Linux calls HighSpeed TCP `highspeed`", "highspeed"),
@@ -17,11 +18,11 @@ enum Way {
     Program(&'static str),
     /// Linux has a module.
     Module,
-    /// There is neither; why, and what may stand for it.
+    /// There is neither; the reason, and a substitute.
     None(Option<(&'static str, &'static str)>),
 }
 
-/// The remedy for controls that a kernel with the `known` ones lacks.
+/// The remedy for controls that are not among the kernel's `known` ones.
 pub fn remedy(lacking: &[&str], known: &[String]) -> String {
     let each = lacking.iter().map(|name| advice(name, known)).collect::<Vec<_>>();
     format!(

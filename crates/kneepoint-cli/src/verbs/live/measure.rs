@@ -57,7 +57,7 @@ pub struct Attempt<'a> {
     pub repetition: u64,
     /// Its number among those at this run.
     pub number: u32,
-    /// Is told which part of the run has passed, if that is known.
+    /// Receives the elapsed part of the run, if known.
     pub passed: &'a dyn Fn(f64),
 }
 
@@ -67,7 +67,8 @@ type Once<'a, R> = dyn Fn(usize, &Attempt) -> Result<R, Failure> + Sync + 'a;
 /// Of a run on a bar.
 const PARTS: u64 = 1000;
 
-/// All runs: every case once, then every case again; as many at once as wanted. When it is interrupted, those that finished.
+/// All runs: every case once, then every case again; as many at once as wanted. When it is interrupted, the finished
+/// ones.
 pub fn measure<R: Ran>(
     session: &Session,
     runs: &Runs,

@@ -26,7 +26,7 @@ const OWN: [(&str, Make); 3] = [
     ("noq:bbr3", || Arc::new(Bbr3Config::default())),
 ];
 
-/// What makes the controllers of each group.
+/// The makers of the controllers of each group.
 pub fn factories(runs: &Runs, case: &Case) -> Result<Vec<Factory>, Failure> {
     case.valid.groups().iter().map(|group| factory(runs, case, group)).collect()
 }

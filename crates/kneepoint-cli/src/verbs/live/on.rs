@@ -25,7 +25,7 @@ use crate::verbs::doctor::{recipe, uml_cache};
 /// Where hosts are.
 #[derive(Args)]
 pub struct Place {
-    /// Who has the hosts: this machine's kernel, one in virtual time with its own queues, or a QUIC stack
+    /// Where the hosts are: this machine's kernel, one in virtual time with its own queues, or a QUIC stack
     #[arg(long, value_enum, default_value_t, ignore_case = true, value_name = "HOSTS")]
     on: On,
     /// A patch that the kernel in virtual time was built with; repeated, in this order
@@ -198,7 +198,7 @@ impl Hosts {
     }
 }
 
-/// A run in virtual time: what was seen, packets beyond the MTU, and why it does not count.
+/// A run in virtual time: its observations, packets beyond the MTU, and the reason if it does not count.
 fn carried_out(
     session: &Session,
     hosts: (&uml::Kernel, &uml::Station),
@@ -216,7 +216,7 @@ fn carried_out(
     };
     let seen = prepared.run(valid, repetition, hosts, watch, &asked).map_err(|error| {
         let message = format!("{}: the instance failed: {error}", case.name);
-        Failure::run(message, "`knee doctor` shows the kernel; `knee doctor --build-uml` builds it anew")
+        Failure::run(message, "`knee doctor` shows the kernel; `knee doctor --build-uml` builds it again")
     })?;
     let (meter, series) = seen.watch;
     let rows = Yield { rows: meter.finish(), series: Some(series.table()), parts: None };

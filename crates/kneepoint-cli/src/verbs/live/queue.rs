@@ -31,7 +31,7 @@ pub fn read(text: &str) -> Result<KernelQueue, String> {
     let known = other.or_else(|| declared(bare, names()));
     let known = known.ok_or_else(|| {
         format!(
-            "no discipline `{bare}` has a prediction beside it; there are {}",
+            "no discipline `{bare}` has a prediction; there are {}",
             names().collect::<Vec<_>>().join(", ")
         )
     })?;
@@ -54,7 +54,7 @@ impl KernelQueue {
             None => Ok(()),
             Some(link) => Err(Failure::usage(
                 format!(
-                    "--queue kernel:{}: the link {} has a queue of its own, `{}`",
+                    "--queue kernel:{}: the link {} has its own queue, `{}`",
                     self.name,
                     link.name,
                     link.queue.name()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `knee live video`: a film that this machine's kernel sends over an emulated link, and what its player sees of it.
+//! `knee live video`: a film that this machine's kernel sends over an emulated link, as its player receives it.
 
 mod clip;
 
@@ -29,12 +29,12 @@ use crate::pictures::ChartOptions;
 use crate::terminal;
 use crate::values::distinct;
 
-/// The group of a scenario that the film stands for.
+/// The group of a scenario that the film represents.
 const GROUP: &str = "video";
 /// How long a run lasts beyond the film: start-up, and the last pictures.
 const BEYOND: Span = Span::from_secs(5);
 
-/// What to play, and how.
+/// The film, and how to play it.
 #[derive(Args)]
 #[command(after_help = "\
 The transfers of the group `video` become a film, sent over HTTP by this machine's kernel with the congestion control of the group; the \
@@ -60,10 +60,10 @@ pub struct Arguments {
     /// Who plays it: `skip` skips what is late, `pause` stops until its cache is filled again, and mpv
     #[arg(long, value_enum, default_value = "skip", value_delimiter = ',', ignore_case = true)]
     player: Vec<Watching>,
-    /// What the player has ahead when playback starts or resumes
+    /// The amount buffered when playback starts or resumes
     #[arg(long, default_value = "1s", value_name = "TIME", value_parser = caching)]
     caching: Span,
-    /// What the player has ahead at most [default: as --caching]
+    /// The largest amount buffered [default: as --caching]
     #[arg(long, value_name = "TIME", value_parser = caching)]
     buffer: Option<Span>,
     /// Playbacks in each case
@@ -95,7 +95,7 @@ impl Watching {
     }
 }
 
-/// A playback with what was measured of its run.
+/// A playback with the measurements of its run.
 struct Screened {
     measured: Measured,
     shown: Shown,

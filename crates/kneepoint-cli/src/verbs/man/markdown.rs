@@ -12,7 +12,7 @@ const PREFACE: &str = "\
 
 `knee VERB --help` prints the same in a terminal, and `knee man --out DIR` writes manual pages. Every verb has `--json`, which prints JSON on standard
 output, and errors as JSON on standard error: [output.md](../output.md). Rates, times and sizes are written as in [scenarios](scenario.md#how-values-are-written),
-and [sentences about paths](../paths.md) has examples. Verbs may be shortened as long as one begins so.
+and [sentences about paths](../paths.md) has examples. A verb may be shortened to an unambiguous beginning.
 
 | verb | |
 |---|---|
@@ -85,7 +85,7 @@ fn meaning(argument: &Arg) -> String {
     text
 }
 
-/// What stands after the options: examples as a list, everything else as it is.
+/// Text after the options: examples as a list, everything else unchanged.
 fn notes(text: &mut String, command: &Command) {
     let after = command.get_after_long_help().or(command.get_after_help()).map(ToString::to_string);
     for paragraph in after.unwrap_or_default().split("\n\n") {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `knee markov`: the Markov renewal analysis of a persistent session, beside drawings and packets.
+//! `knee markov`: the Markov renewal analysis of a persistent session, compared with drawings and packets.
 
 mod parameters;
 
@@ -30,7 +30,7 @@ use crate::terminal;
 use crate::values::distinct;
 use parameters::Chosen;
 
-/// Analyse RATCP and TCP beside short sessions as a Markov renewal process
+/// Analyse RATCP and TCP competing with short sessions as a Markov renewal process
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -174,7 +174,7 @@ fn simulate(
     let conducted = conductor::conduct(session, &mut trials, &Sweep::from(&arguments.means), &())?;
     if conducted.left() > 0 {
         let left = conducted.left();
-        let message = format!("stopped: {left} runs were not finished; the same command goes on from there");
+        let message = format!("stopped: {left} runs were not finished; the same command continues");
         return Err(Failure::Interrupted(message));
     }
     for (point, observed) in points.iter_mut().zip(conducted.outcome) {

@@ -14,7 +14,7 @@ pub struct Chosen {
     given: Vec<(&'static str, String)>,
 }
 
-/// Those that have lists of their own: `--protocols` and `--backlogs`.
+/// Kinds with their own lists: `--protocols` and `--backlogs`.
 const LISTED: [&str; 2] = ["protocol", "backlog"];
 
 fn declared() -> impl Iterator<Item = &'static Field> {
@@ -84,7 +84,7 @@ impl Chosen {
     }
 }
 
-/// Sets a parameter; the failure names its option, the value and what is allowed.
+/// Sets a parameter; the failure names its option, the value and the allowed range.
 pub fn set(params: &mut Params, name: &str, value: &str) -> Result<(), Failure> {
     let why = match params.set(name, &Raw::guess(value)) {
         Ok(()) => return Ok(()),

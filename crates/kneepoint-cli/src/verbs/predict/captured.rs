@@ -14,10 +14,10 @@ use crate::failure::Failure;
 
 /// Shifts of the losses by which chance is judged.
 const SHIFTS: u64 = 20;
-/// Flows with fewer round trips have nothing for a predictor to watch.
+/// Flows with fewer round trips give a predictor too few samples.
 const LEAST_SAMPLES: usize = 100;
 
-/// The error that a capture has no data.
+/// The error for a capture without data.
 fn without_data(capture: &Capture) -> Failure {
     if let [((from, to), bytes), rest @ ..] = capture.answers_alone().as_slice() {
         let more = if rest.is_empty() { String::new() } else { format!(", and {} more", rest.len()) };
@@ -43,7 +43,7 @@ fn without_data(capture: &Capture) -> Failure {
     Failure::run(message, "capture a TCP transfer, with at least 120 bytes of each packet")
 }
 
-/// The error that a flow has no round trips.
+/// The error for a flow without round trips.
 fn without_round_trips(capture: &Capture, direction: Direction) -> Failure {
     let flow = shown(direction);
     if capture.is_answered(direction) {
@@ -81,7 +81,7 @@ pub(super) fn watch(session: &Session, arguments: &Arguments) -> Result<Predicti
     Ok(Predictions { title: names.join(", "), factors: Vec::new(), cases, notes })
 }
 
-/// All flows with enough round trips, those with the most data first.
+/// All flows with enough round trips, the ones with the most data first.
 fn all(
     capture: &Capture,
     configs: &[(String, Config)],
@@ -106,7 +106,7 @@ fn all(
     cases
 }
 
-/// A flow with what the predictors made of it.
+/// A flow with the results of the predictors.
 pub(super) fn watched(
     flow: String,
     transfer: &Transfer,
@@ -132,7 +132,7 @@ pub(super) fn watched(
     }
 }
 
-/// Prints the flows of the files: a line each, those with the most data first.
+/// Prints the flows of the files: a line each, the ones with the most data first.
 pub(super) fn list(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let Files { capture, notes, warnings } = open(&arguments.files)?;
     let senders = capture.senders();
@@ -258,12 +258,12 @@ fn place(vantage: Option<Vantage>, behind: bool) -> String {
         millis(to_receiver)
     );
     if vantage.is_at_sender() && behind {
-        format!("{here}, too close to tell where the capture was taken.")
+        format!("{here}, too close to decide where the capture was taken.")
     } else if vantage.is_at_sender() {
         format!("{here}: captured at the sender.")
     } else if !vantage.is_at_receiver() {
         format!(
-            "{here}: captured in the middle. The round trips are those from here to the receiver; queues before are not in them."
+            "{here}: captured in the middle. The round trips are measured from here to the receiver, without earlier queues."
         )
     } else {
         format!(

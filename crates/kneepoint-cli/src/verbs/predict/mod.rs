@@ -69,10 +69,10 @@ pub struct Arguments {
     /// Round trips from the last loss of an episode to its end
     #[arg(long, value_name = "N", default_value_t = 1.0, value_parser = within(0.0..=1000.0))]
     hold_off: f64,
-    /// How many seeds, instead of those of the scenario
+    /// Number of seeds, instead of the scenario's
     #[arg(long, value_name = "N", value_parser = scenario::seeds)]
     seeds: Option<u32>,
-    /// The first seed, instead of those of the scenario
+    /// The first seed, instead of the scenario's
     #[arg(long, value_name = "SEED", value_parser = scenario::seed)]
     seed: Option<u64>,
     #[command(flatten)]
@@ -90,8 +90,8 @@ impl Arguments {
     /// The same for a capture or a record.
     fn configs_of_what_happened(&self) -> Result<Vec<(String, Config)>, Failure> {
         if self.seeds.is_some() || self.seed.is_some() {
-            let message = "--seeds and --seed mean nothing for a capture";
-            return Err(Failure::usage(message, "leave them out: what happened has no seed"));
+            let message = "--seeds and --seed have no effect on a capture";
+            return Err(Failure::usage(message, "leave them out: a record has no seed"));
         }
         self.configs()
     }
@@ -138,7 +138,7 @@ fn answered(predictions: &Predictions) -> Answer {
     Answer::whole(predictions::document(predictions), json::render(predictions), tables)
 }
 
-/// What the predictors said; nothing if only the flows of a capture are to be listed.
+/// The results of the predictors; nothing if only the flows of a capture are listed.
 fn watched(session: &Session, arguments: &Arguments) -> Result<Option<Predictions>, Failure> {
     let qlog = arguments.files.iter().map(|file| opened::is_qlog(file)).collect::<Result<Vec<_>, _>>()?;
     if qlog.contains(&true) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The captures of one path, read, and what readers have to know of them.
+//! The captures of one path, and remarks for readers.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use kneepoint_bench::files;
 use crate::compressed::{self, Unpacked};
 use crate::failure::Failure;
 
-/// What fits into the memory of a small machine, twice over.
+/// A size that fits twice into the memory of a small machine.
 pub const LARGEST: u64 = 2 << 30;
 /// Flows and other things named in a message.
 pub const SHOWN: usize = 6;
@@ -30,7 +30,7 @@ pub fn is_capture(path: &Path) -> Result<bool, Failure> {
     Ok(ends(path, &ENDINGS) || compressed::begins(path, begins)?)
 }
 
-/// Whether the name has one of these endings, before that of a compression.
+/// Whether the name has one of these endings, before the ending of a compression.
 fn ends(path: &Path, endings: &[&str]) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     let plain = compressed::plain(&name);
@@ -41,14 +41,14 @@ fn begins(head: &[u8]) -> bool {
     capture::is_capture(head) || capture::foreign_format(head).is_some()
 }
 
-/// The files of one path, and what there is to say of them.
+/// The files of one path, and remarks on them.
 #[derive(Default)]
 pub struct Files {
     /// Their segments.
     pub capture: Capture,
     /// For readers.
     pub notes: Vec<String>,
-    /// Those of the notes that say what is missing.
+    /// The notes that name missing parts.
     pub warnings: Vec<String>,
 }
 
@@ -82,7 +82,7 @@ impl Files {
             self.warn(warning);
         }
         if let Some(cut) = cut {
-            self.warn(format!("{shown} was cut off {cut}. What is before was used."));
+            self.warn(format!("{shown} was cut off {cut}. The part before was used."));
         }
         self.notes.extend(remark);
         Ok(())
@@ -112,7 +112,7 @@ pub fn open(paths: &[PathBuf]) -> Result<Files, Failure> {
     Ok(files)
 }
 
-/// What readers have to know of the files, whatever flow they ask for.
+/// Facts about the files that readers need for any flow.
 fn notes_on_files(capture: &Capture, files: &[PathBuf]) -> Vec<String> {
     let name =
         |file: u32| files.get(file as usize - 1).map_or(String::new(), |path| path.display().to_string());
@@ -124,7 +124,7 @@ fn notes_on_files(capture: &Capture, files: &[PathBuf]) -> Vec<String> {
     }
     if fragmented.incomplete > 0 {
         notes.push(format!(
-            "Of {} packets IP fragments are missing. Bytes that were only in these are missing from the numbers.",
+            "IP fragments of {} packets are missing. Bytes that were only in these are missing from the numbers.",
             fragmented.incomplete
         ));
     }
@@ -145,7 +145,7 @@ fn notes_on_files(capture: &Capture, files: &[PathBuf]) -> Vec<String> {
     }
     let alone = capture.answers_alone().len();
     if alone > 0 && !capture.senders().is_empty() {
-        notes.push(format!("Of {alone} flows only the acknowledgements were captured: the direction of their data is missing."));
+        notes.push(format!("Only the acknowledgements of {alone} flows were captured: the direction of their data is missing."));
     }
     let senders = capture.senders();
     let unanswered = senders.iter().filter(|(direction, _)| !capture.is_answered(*direction)).count();
@@ -184,7 +184,7 @@ fn described(step: &ClockStep) -> String {
     }
 }
 
-/// What the other packets are, by count.
+/// The kinds of the other packets, by count.
 pub fn kinds(capture: &Capture) -> String {
     let kinds = capture.kinds();
     let mut named: Vec<String> =

@@ -13,9 +13,9 @@ use super::opened::{LARGEST, SHOWN};
 use crate::compressed::{self, Unpacked};
 use crate::failure::Failure;
 
-/// Connections, and what there is to say of their files.
+/// Connections, and remarks on their files.
 struct Connections {
-    /// Those of all files, those with the most data first.
+    /// The flows of all files, the ones with the most data first.
     all: Vec<Traced>,
     /// For readers.
     notes: Vec<String>,
@@ -56,7 +56,7 @@ fn open(paths: &[PathBuf]) -> Result<Connections, Failure> {
         })?;
         all.extend(traces);
         notes.extend(warning.into_iter().chain(remark));
-        notes.extend(cut.map(|cut| format!("{shown} was cut off {cut}. What is before was used.")));
+        notes.extend(cut.map(|cut| format!("{shown} was cut off {cut}. The part before was used.")));
     }
     all.sort_by_key(|traced| std::cmp::Reverse(traced.transfer.bytes));
     Ok(Connections { all, notes })
@@ -91,7 +91,7 @@ fn chosen<'a>(all: &'a [Traced], asked: Option<&str>) -> Result<&'a Traced, Fail
     Ok(traced)
 }
 
-/// What readers have to know of a connection.
+/// Remarks for readers on a connection.
 fn note(traced: &Traced) -> String {
     let transfer = &traced.transfer;
     format!(

@@ -104,9 +104,8 @@ pub(super) fn watch(
     let conducted = conductor::conduct(session, &mut study, &Sweep::from(&arguments.means), &())?;
     let (done, planned) = (conducted.records.len(), conducted.planned);
     if done < planned {
-        let message = format!(
-            "stopped: {done} of {planned} runs finished and are kept; the same command goes on from there"
-        );
+        let message =
+            format!("stopped: {done} of {planned} runs finished and are kept; the same command continues");
         return Err(Failure::Interrupted(message));
     }
     let settings: Vec<Settings> = plan.cases.into_iter().map(|case| case.settings).collect();
@@ -125,7 +124,7 @@ pub(super) fn watch(
     Ok(Predictions { title: plan.name, factors: factors.factors, cases, notes })
 }
 
-/// The requested seeds, or those of the scenario.
+/// The requested seeds, or the scenario's.
 fn seeds(arguments: &Arguments, plan: &Plan) -> Vec<u64> {
     let first = arguments.seed.or(plan.seeds.first().copied()).unwrap_or(1);
     let count = arguments.seeds.map_or(plan.seeds.len() as u64, u64::from);

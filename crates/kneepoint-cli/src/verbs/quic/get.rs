@@ -51,7 +51,7 @@ impl Arguments {
             self.object.strip_prefix("https://").ok_or_else(|| refused("it does not begin with https://"))?;
         let (server, path) = rest.split_once('/').unwrap_or((rest, ""));
         let server = server.replace("localhost:", "127.0.0.1:");
-        let server = server.parse().map_err(|_| refused("the server is no address with a port"))?;
+        let server = server.parse().map_err(|_| refused("the server is not an address with a port"))?;
         let shown = |c: char| c.is_ascii_graphic();
         if !path.chars().all(shown) {
             return Err(refused("the path has characters that it must not have"));

@@ -37,7 +37,7 @@ pub const VERB: Verb<Arguments> = Verb { act, answer: None };
 enum What {
     /// Serve objects until Ctrl-C
     Serve(serve::Arguments),
-    /// Fetch an object, and say how fast it came and what its checksum is
+    /// Fetch an object, and print its rate and checksum
     Get(get::Arguments),
 }
 

@@ -22,7 +22,7 @@ pub struct Arguments {
     /// The QUIC stack
     #[arg(long, value_enum, default_value_t, ignore_case = true)]
     stack: Stack,
-    /// Where to listen; addresses other than those of this machine's loopback are for networks that you trust
+    /// Where to listen; use other addresses than loopback only on trusted networks
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:4433")]
     listen: SocketAddr,
     /// Serve the files below a folder, instead of objects that are made: /N has N bytes
@@ -54,7 +54,7 @@ impl Arguments {
         if let Some(root) = self.root.as_ref().filter(|root| !root.is_dir()) {
             return Err(Failure::usage(
                 format!("--root: `{}` is no folder", root.display()),
-                "name one, or leave it out for objects that are made",
+                "name one, or leave it out for generated objects",
             ));
         }
         controller(session, &self.cc)

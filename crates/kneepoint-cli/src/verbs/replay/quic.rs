@@ -13,7 +13,7 @@ use kneepoint_quic::noq::Carried;
 use kneepoint_quic::tape::Tape;
 use kneepoint_quic::virtual_time::{Factory, run_each};
 
-/// Everything that the controller of a flow is told in a run of `valid` between hosts of noq.
+/// Every signal to the controller of a flow in a run of `valid` between hosts of noq.
 pub fn recorded(valid: &Valid, flow: FlowId, seed: u64) -> Result<Vec<Step>, String> {
     let configs = valid.groups().iter().map(|group| group.cc.clone().unwrap_or_default());
     let configs: Vec<Config> = configs.collect();

@@ -10,14 +10,14 @@ use kneepoint_bench::session::Session;
 
 use crate::failure::Failure;
 
-/// How often it looks whether it is to stop.
+/// The interval between checks for a request to stop.
 const PAUSE: Duration = Duration::from_millis(50);
-/// A browser that says nothing for so long is not waited for.
+/// The server stops waiting for a browser that is silent for this long.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// The longest request that is read: its first line is enough.
 const REQUEST: usize = 8192;
 
-/// Listens on this machine, and to nobody else.
+/// Listens on the loopback address only.
 pub struct Server {
     listener: TcpListener,
     port: u16,
@@ -49,7 +49,7 @@ impl Server {
         session.listen_saying("stopping")?;
         while !session.asked() {
             match self.listener.accept() {
-                // A browser that leaves is no failure of ours.
+                // A browser that leaves is not a failure of ours.
                 Ok((stream, _)) => drop(answer(stream, page)),
                 Err(_) => thread::sleep(PAUSE),
             }

@@ -8,7 +8,7 @@
 //! end-file                the film has ended
 //! ```
 //!
-//! mpv tells of changes of its properties by its control socket, a line of JSON each; they are timed when they are read.
+//! mpv reports changes of its properties by its control socket, a line of JSON each; they are timed when they are read.
 
 use std::ffi::OsString;
 use std::io::{self, BufRead, BufReader, ErrorKind, Write};
@@ -147,6 +147,6 @@ mod tests {
         let seen = witness.finish(Span::from_secs(30).after_start());
         let at = |second| Span::from_secs(second).after_start();
         assert_eq!((seen.started, seen.late_pictures, seen.complete), (Some(at(3)), 7, true));
-        assert_eq!(seen.stalls, [(at(8), Span::from_secs(2))], "the end of the film is no stall");
+        assert_eq!(seen.stalls, [(at(8), Span::from_secs(2))], "the end of the film is not a stall");
     }
 }

@@ -2,9 +2,9 @@
 //! A player without a screen: a bounded buffer and a playback clock, fed with the bytes of a transport stream.
 //!
 //! ```text
-//! ahead            what is complete of every stream, from the playback position on
+//! ahead            the complete part of every stream after the playback position
 //! start-up         from the request until `caching` is ahead: the clock starts
-//! reading          only while less than `buffer` is ahead; what the kernel's receive buffer holds is beyond it
+//! reading          only while less than `buffer` is ahead; the kernel's receive buffer is extra
 //! late picture     its last byte arrived after its presentation time by the clock, so that it is skipped
 //! audio starving   the sound's buffer ran empty: a run of late audio units counts once
 //! stall            under `pause`, nothing of a stream is ahead: the clock stops until `caching` is ahead again. The picture that was
@@ -18,7 +18,7 @@ use kneepoint::units::{Span, Time};
 
 use super::stream::{Kind, Stream, Unit};
 
-/// What a player does when its buffer is empty.
+/// The action of a player when its buffer is empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Empty {
     /// Skips what is late.
@@ -31,15 +31,15 @@ pub enum Empty {
 /// How a player buffers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Buffering {
-    /// What is ahead when playback starts or resumes.
+    /// The buffered amount when playback starts or resumes.
     pub caching: Span,
-    /// What is ahead at most.
+    /// The largest buffered amount.
     pub buffer: Span,
-    /// What happens when nothing is.
+    /// The action when the buffer is empty.
     pub empty: Empty,
 }
 
-/// What happened in a playback.
+/// Events of a playback.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Playback {
     /// When the request was sent.
@@ -83,11 +83,11 @@ pub struct Player {
 enum Clock {
     /// It stands here since then.
     Stands(Span, Time),
-    /// It was here then, and goes on.
+    /// It existed then and still does.
     Runs(Span, Time),
 }
 
-/// What arrived of a stream.
+/// The received part of a stream.
 #[derive(Clone, Copy, Debug, Default)]
 struct Track {
     /// The decoding time of the latest unit.
@@ -140,7 +140,7 @@ impl Player {
         self.ahead(now).is_none_or(|ahead| ahead < self.buffering.buffer)
     }
 
-    /// When the clock has to be looked at, unless bytes arrive before.
+    /// The time of the next check of the clock, unless bytes arrive before.
     pub fn due(&self, now: Time) -> Time {
         match self.clock {
             Clock::Runs(position, since) if self.pauses() => {
@@ -164,7 +164,7 @@ impl Player {
         }
     }
 
-    /// What happened until `now`. A stall that lasts is counted as far as it got.
+    /// What happened until `now`. An unfinished stall counts up to now.
     pub fn finish(mut self, now: Time) -> Playback {
         self.advance(now);
         if let Clock::Stands(_, since) = self.clock
@@ -230,7 +230,7 @@ impl Player {
         kinds.map(|kind| self.tracks[kind as usize].end()).min().unwrap_or_default()
     }
 
-    /// What is complete from the position on; none before the streams are known.
+    /// The complete part after the position; none before the streams are known.
     fn ahead(&self, now: Time) -> Option<Span> {
         self.stream.has(Kind::Video)?;
         Some(self.complete_to().saturating_sub(self.position(now)))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A small HTTP server: whatever is asked of it, it sends one clip, as fast as TCP takes it. It knows no ranges, so that clients take the stream
-//! from its beginning, as it is sent live.
+//! A small HTTP server: it answers every request with one clip, as fast as TCP accepts it. It supports no ranges, so
+//! that clients take the stream from its beginning, as it is sent live.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -14,12 +14,12 @@ use nix::poll::PollFlags;
 use super::super::hosts::{self, Spent};
 use super::since;
 
-/// Between two looks at the congestion window.
+/// The time between two samples of the congestion window.
 const SAMPLE: Duration = Duration::from_millis(10);
 /// The longest request that is read.
 const REQUEST: usize = 16 * 1024;
 
-/// What became of a connection.
+/// The fate of a connection.
 #[derive(Clone, Debug, Default)]
 pub struct Served {
     /// When its request had arrived.
@@ -44,7 +44,7 @@ pub(in crate::live) fn listen(
     Ok(listener)
 }
 
-/// Serves everybody who connects until `end`: the connection that took most.
+/// Serves every client until `end`; returns the connection that received most.
 pub(in crate::live) fn serve(
     listener: &TcpListener,
     clip: &Arc<Vec<u8>>,

@@ -10,7 +10,8 @@
 //! arrival       of its last byte
 //! ```
 //!
-//! Readings: tables fit one packet, as those of all common multiplexers do. Units without a timestamp are not seen. Bytes that belong to
+//! Readings: tables fit one packet, as in all common multiplexers. Units without a timestamp are not seen. Bytes that
+//! belong to
 //! no packet are skipped until the next 0x47.
 
 use kneepoint::units::{Span, Time};
@@ -176,7 +177,7 @@ impl Stream {
         }
     }
 
-    /// A timestamp as time since the first one. What was presented before it is presented with it.
+    /// A timestamp as time since the first one. Earlier units are presented with it.
     fn continued(&mut self, ticks: i64) -> Span {
         let first = *self.first.get_or_insert_with(|| {
             self.latest = ticks;

@@ -22,7 +22,7 @@ pub fn write(steps: &[Step]) -> String {
 }
 
 impl Signal {
-    /// What is in its columns.
+    /// The contents of its columns.
     fn cells(&self) -> Vec<(&'static str, String)> {
         let flag = |set: bool| u8::from(set).to_string();
         let kind = |name: &str| ("kind", name.to_string());

@@ -17,9 +17,10 @@ use super::{PACKETS, REACHED};
 
 /// How often rings are emptied.
 const PAUSE: Duration = Duration::from_millis(5);
-/// How much is written at once. It is on its way before anything else happens, so that the instance never has much of it in memory.
+/// The size of one write. It is sent before anything else happens, so that the instance never keeps much of it in
+/// memory.
 const PIECE: usize = 1 << 22;
-/// How far the run is is told so often.
+/// Interval of progress reports of the run.
 const TELLING: u64 = 100_000_000;
 
 /// Rings with the points that are wanted of each.
@@ -31,7 +32,7 @@ pub(super) struct Recorder {
     reached: Reached,
 }
 
-/// How far the run is, by the packet seen last: to read a clock would take time.
+/// The progress of the run, by the last packet: reading a clock would take time.
 struct Reached {
     file: File,
     latest: u64,
@@ -45,7 +46,7 @@ struct Wanted {
 }
 
 impl Recorder {
-    /// The run begins at this time of CLOCK_REALTIME, and what is written down goes into a folder.
+    /// The run begins at this time of CLOCK_REALTIME, and records go into a folder.
     pub(super) fn new(
         rings: Vec<Ring>,
         points: Vec<(u32, Vec<Point>)>,
@@ -61,11 +62,11 @@ impl Recorder {
         Ok(Recorder { rings, begins, file: File::create(folder.join(PACKETS))?, piece: Vec::new(), reached })
     }
 
-    /// Records until it is told to stop: how many packets found no room in their ring.
+    /// Records until it is stopped; returns the number of packets that found no room in their ring.
     pub(super) fn record(mut self, stopped: &AtomicBool) -> io::Result<u64> {
         let mut last = false;
         while !last {
-            // What came before the stop is in the rings now, or in a block that the kernel hands over soon.
+            // Packets from before the stop are in the rings now, or in a block that the kernel hands over soon.
             last = stopped.load(Ordering::Acquire);
             thread::sleep(if last { PAUSE * 4 } else { PAUSE });
             for (ring, wanted) in &mut self.rings {

@@ -2,7 +2,7 @@
 //! Our own controllers, compiled into the kernel: the programs of `bpf/`, over headers that stand for BPF's helpers.
 //!
 //! User-Mode Linux has no JIT compiler for BPF, without which no program can be a congestion control (`bpf_tcp_ca.c` is built with
-//! `CONFIG_BPF_JIT`). RATCP is left out: its TCP option needs a program of its own.
+//! `CONFIG_BPF_JIT`). RATCP is left out: its TCP option needs its own program.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -49,7 +49,7 @@ const FILES: &[(&str, &str)] = files! {
     "bpf/cc/window.h" = "cc/window.h",
 };
 
-/// All that a kernel depends on.
+/// Everything that determines a kernel.
 pub(super) fn texts<'t>() -> impl Iterator<Item = &'t str> {
     FILES.iter().flat_map(|(to, text)| [*to, *text])
 }
@@ -73,7 +73,7 @@ mod tests {
 
     use super::*;
 
-    /// A header that is included but not put there would be missed by a compiler only after minutes.
+    /// A compiler would report a missing header only after minutes.
     #[test]
     fn every_header_that_is_included_is_put_there() {
         let there: BTreeSet<&str> =

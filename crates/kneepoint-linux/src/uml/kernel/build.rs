@@ -11,9 +11,9 @@ use super::{CONFIG, DIGITS, Kernel, MANIFEST, PROGRAM, Recipe, additions, hash_o
 
 /// Where Debian and Ubuntu have the kernel's source.
 const SOURCES: &str = "/usr/src";
-/// The package, if none is installed: a kernel of long-term support that the configuration and the patch are made for.
+/// The package, if none is installed: a long-term support kernel, for which the configuration and the patch are made.
 pub const PACKAGE: &str = "linux-source-6.12";
-/// What a build needs, and the package of Debian that has it.
+/// Requirements of a build, with the Debian package of each.
 const TOOLS: [(&str, &str); 9] = [
     ("tar", "tar"),
     ("xz", "xz-utils"),
@@ -27,7 +27,7 @@ const TOOLS: [(&str, &str); 9] = [
 ];
 const PREFIX: &str = "building-";
 
-/// Where the source comes from.
+/// The origin of the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     /// This archive.
@@ -100,7 +100,7 @@ pub struct Build<'r> {
 }
 
 impl<'r> Build<'r> {
-    /// A build into this cache, with so many compilers at a time.
+    /// A build into this cache, with this many compilers at a time.
     pub fn new(recipe: &'r Recipe, cache: &'r Path, source: Source, jobs: usize) -> Build<'r> {
         Build { recipe, cache, source, jobs }
     }
@@ -194,7 +194,7 @@ impl<'r> Build<'r> {
         fs::write(made.join(MANIFEST), manifest)?;
         let name = format!("{}-{}", &self.recipe.hash()[..DIGITS], &source[..DIGITS]);
         let kept = self.cache.join(name);
-        // An earlier build of the same gives way.
+        // An earlier build of the same kernel is replaced.
         if kept.exists() {
             fs::rename(&kept, place.join("earlier"))?;
         }
@@ -209,7 +209,7 @@ struct Place(PathBuf, #[expect(dead_code, reason = "it is locked as long as it i
 impl Place {
     fn new(cache: &Path) -> io::Result<Place> {
         let directory = cache.join(format!("{PREFIX}{}", std::process::id()));
-        // That of a process of the same number, which is no more.
+        // The directory of an ended process of the same number.
         if directory.exists() {
             fs::remove_dir_all(&directory)?;
         }
@@ -247,7 +247,7 @@ fn text(path: &Path) -> io::Result<&str> {
     path.to_str().ok_or_else(|| io::Error::other(format!("{} is not UTF-8", path.display())))
 }
 
-/// Waits for a program, whose output goes to the log; of one that fails, its last lines are told.
+/// Waits for a program, whose output goes to the log; the error of a failed one has its last lines.
 fn done(command: &mut Command, log: &Path) -> io::Result<()> {
     let output = File::create(log)?;
     command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output);

@@ -151,7 +151,7 @@ impl Path {
     fn rate(&self, sessions: u32) -> u64 {
         let persistent = u64::from(self.params.persistent);
         let flows = persistent + u64::from(sessions);
-        // A link that cannot give each flow a bit per second still goes on.
+        // A link that cannot give each flow one bit per second still works.
         ((u128::from(self.rate) * u128::from(persistent) / u128::from(flows)) as u64).max(1)
     }
 

@@ -8,7 +8,8 @@
 //! at k · period:   left = min(left, 0) + rate · period      packets leave while left > 0, each takes its bits
 //! ```
 //!
-//! The packet that begins in a grant may exceed it, which the next one pays for. What a grant has left when no packet waits is lost.
+//! A packet that begins in a grant may exceed it; the excess is taken from the next grant. The rest of a grant is lost
+//! when no packet waits.
 //! With `peak` packets of a grant follow each other at that rate, and those that arrive meanwhile still have a part in it.
 
 use super::constant::Constant;
@@ -32,7 +33,7 @@ pub struct Grants {
     rate: Rate,
     period: u64,
     peak: Option<Rate>,
-    /// The number of the latest grant, and its bit-nanoseconds that are left: what was taken in excess is negative.
+    /// The number of the latest grant, and its remaining bit-nanoseconds; negative after an excess.
     grant: u64,
     left: i128,
     line: Constant,

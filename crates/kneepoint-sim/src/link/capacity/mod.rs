@@ -14,7 +14,7 @@ use crate::units::{Bytes, Interval, Rate, Time};
 
 mod transmitter;
 
-/// The rate of a link that has none: above that of any other.
+/// The rate of a link without one: above any other.
 pub(in crate::link) const GREATEST: Rate = Rate::from_mbit(1_000_000);
 
 /// The link of a capacity, known when it is built.
@@ -27,13 +27,13 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Those of link number `link` in the run seeded with `seed`.
+    /// The facts of link number `link` in the run seeded with `seed`.
     pub fn new(rate: Option<Rate>, seed: u64, link: usize) -> Facts {
         Facts { rate, rng: Rng::stream(seed, "capacity", link as u64) }
     }
 }
 
-/// A transmitter with its state. All that are built from the same facts follow the same path, whatever they are asked.
+/// A transmitter with its state. Capacities built from the same facts follow the same path, whatever the queries.
 pub trait Capacity: Clone + Debug {
     /// Its parameters.
     type Params: Settings;
@@ -58,7 +58,7 @@ pub trait Capacity: Clone + Debug {
     fn mean(&self) -> Option<Rate> {
         None
     }
-    /// What it may carry in an interval beyond its [bits](Capacity::bits) there.
+    /// The amount that it may carry in an interval beyond its [bits](Capacity::bits) there.
     fn burst(&self) -> Bytes {
         Bytes(0)
     }
@@ -88,7 +88,7 @@ crate::registry! {
     }
 }
 
-/// What holds in every run.
+/// Facts that hold in every run.
 impl Config {
     /// Whether the links of both directions between two nodes transmit by one such capacity.
     pub fn shared(&self) -> bool {
@@ -107,7 +107,7 @@ impl Config {
     }
 }
 
-/// The methods of [`Capacity`], for whichever this is.
+/// The methods of [`Capacity`], forwarded to the variant.
 #[allow(missing_docs)]
 impl Any {
     pub fn constant(&self) -> bool {
@@ -194,7 +194,7 @@ mod tests {
                 let mut bits = -burst;
                 for &(_, end, size) in &sent[first..] {
                     bits += 8.0 * f64::from(size);
-                    // Both ends belong to the interval; what an end falls short of a nanosecond counts as transmitted.
+                    // Both ends belong to the interval; a fraction of a nanosecond at an end counts as transmitted.
                     let window = Interval { from: sent[first].0, to: Time(end.0 + 1) };
                     assert!(bits <= any.bits(window) * (1.0 + 1e-12) + 0.06, "{any:?}: {bits} in {window}");
                 }

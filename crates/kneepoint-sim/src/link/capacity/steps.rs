@@ -17,7 +17,7 @@ crate::settings! {
         /// Times and the rate from each of them on, as in `["0s: 10mbit", "5s: 2mbit"]`.
         rates: List<Timed<Rate>> = List::one(Timed { at: Span::ZERO, value: Rate::from_mbit(10) }),
             List::one(Timed { at: Span::ZERO, value: Rate(0) })..=List::one(Timed { at: LONGEST, value: GREATEST });
-        /// After how long the steps begin again.
+        /// The period of the steps.
         period: Or<Span, Never> = Or::WORD, Or::is(Span::from_micros(1))..=Or::is(LONGEST);
     } check |params| {
         let rates = params.rates.values();

@@ -6,8 +6,8 @@
 //!
 //! At each opportunity the link delivers up to 1500 bytes of packets that were offered before it: the rest of a packet begun at
 //! an earlier opportunity, then whole packets, then the beginning of one. An opportunity that finds no packet is lost, and so is the
-//! rest of one when the queue runs empty. Several opportunities may have one time. After the last the trace begins again,
-//! so the last time is the trace's period.
+//! rest of one when the queue runs empty. Several opportunities may have one time. The trace repeats after the last, so
+//! the last time is the trace's period.
 //!
 //! Rates over time are played as steps that repeat. `knee trace FILE` says what a file is, and its help has all forms.
 
@@ -19,7 +19,7 @@ use crate::units::{Interval, Rate, Time};
 const NANOS: u64 = 1_000_000;
 
 crate::choice! {
-    /// What becomes of columns that a capacity does not play.
+    /// The use of columns that a capacity ignores.
     pub enum Besides {
         /// A trace with delay or loss is a fault.
         Refused = "refused",
@@ -107,7 +107,7 @@ impl Capacity for Trace {
         if rate.0.abs_diff(mean.0) <= mean.0 / 10 {
             return Ok(());
         }
-        // In kbit/s, as somebody would write it.
+        // In kbit/s, as written by hand.
         let shown = Rate(mean.0.next_multiple_of(1000));
         Err(format!("rate, {rate}, is not the mean of the trace within a tenth: let it be {shown}"))
     }
@@ -204,7 +204,7 @@ impl Deliveries {
     }
 
     fn bits(&self, window: Interval) -> f64 {
-        // Opportunities before an instant are those until a nanosecond earlier.
+        // Opportunities before an instant are counted until a nanosecond earlier.
         let before = |at: Time| if at.0 == 0 { 0 } else { self.after(Time(at.0 - 1)) };
         f64::from(8 * Times::BYTES) * (before(window.to) - before(window.from)) as f64
     }

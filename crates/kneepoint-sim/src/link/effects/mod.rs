@@ -27,7 +27,7 @@ pub struct Effects {
     pub reordering: Reordering,
     /// What packets arrive twice.
     pub duplication: Duplication,
-    /// What packets arrive with a wrong bit.
+    /// Corrupted packets.
     pub corruption: Corruption,
 }
 
@@ -47,13 +47,13 @@ pub(super) struct Working {
     duplication: f64,
     corruption: f64,
     pub(super) held: Held,
-    /// When the link's discipline ticks next, which shares an event with what is held.
+    /// The next tick of the link's discipline, which shares an event with held packets.
     pub(super) tick: Time,
     rng: Rng,
 }
 
 impl Working {
-    /// Those of link number `index` of the run seeded with `seed`.
+    /// The facts of link number `index` of the run seeded with `seed`.
     pub(super) fn new(effects: &Effects, seed: u64, index: u64) -> Working {
         let Effects { policer, reordering, duplication, corruption } = effects;
         Working {
@@ -86,7 +86,7 @@ impl Working {
         happens(self.duplication, &mut self.rng)
     }
 
-    /// Holds a packet back that would arrive at `arrival`; whether it does.
+    /// Holds a packet back that would arrive at `arrival`; returns whether it does.
     pub(super) fn holds(&mut self, packet: &Packet, arrival: Time) -> bool {
         let holds = happens(self.held.p, &mut self.rng);
         if holds {
@@ -95,13 +95,13 @@ impl Working {
         holds
     }
 
-    /// When something happens by itself: the discipline's tick, or the arrival of what is held.
+    /// The next event without an arrival: the discipline's tick, or the release of a held packet.
     pub(super) fn next(&self) -> Time {
         self.tick.min(self.held.due())
     }
 }
 
-/// Whether an event of this probability happens. No random number is drawn for one that never does.
+/// Whether an event of this probability happens. No random number is drawn where it never happens.
 fn happens(p: f64, rng: &mut Rng) -> bool {
     p > 0.0 && rng.chance(p)
 }

@@ -40,7 +40,7 @@ mod tests {
         let mut policer = policer(8, 3000);
         let passed = (0..10).map(|at| Time(at * 500_000)).filter(|at| policer.admits(*at, 1000));
         let passed: Vec<u64> = passed.map(|at| at.0 / 1_000_000).collect();
-        // Three at once would have: 3000 and half of what came between them, then one a millisecond.
+        // Three at once would have: 3000 and half of the tokens that arrived between them, then one per millisecond.
         assert_eq!(passed, [0, 0, 1, 1, 2, 3, 4]);
     }
 

@@ -2,10 +2,10 @@
 //! Reordering: some packets are held back behind the link, while others overtake them.
 //!
 //! RFC 4737 defines the metrics of reordering, which the receiving groups report. Held by time, as on a parallel path with a longer delay;
-//! or by distance, until so many packets have overtaken, as in a switch that spreads packets over several lanes.
+//! or by distance, until this many packets have overtaken, as in a switch that spreads packets over several lanes.
 //!
 //! ```text
-//! arrival of a held packet = min(its own + delay, that of the packet that overtakes it as the last of `packets`)
+//! arrival of a held packet = min(its own + delay, the arrival of the last of the `packets` that overtake it)
 //! ```
 //!
 //! Held packets keep their order among themselves.
@@ -22,7 +22,7 @@ crate::settings! {
         p: f64 = 0.0, 0.0..=1.0;
         /// How long it is held back, at most.
         delay: Span = Span::from_millis(10), Span(1)..=Span::from_secs(100);
-        /// How many others overtake it at most; 0 for all of that time.
+        /// The most packets that overtake it; 0 for no limit within that time.
         packets: u32 = 0, 0..=1_000_000;
     }
 }
@@ -36,7 +36,7 @@ pub(in crate::link) struct Held {
     distance: u64,
     /// Packets that were not held, so far.
     passed: u64,
-    /// The first to arrive first: by when, and behind which of those that pass.
+    /// In order of arrival: the time, and the passing packet that each follows.
     waiting: VecDeque<(Time, u64, Packet)>,
 }
 

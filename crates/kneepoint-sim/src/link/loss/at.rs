@@ -7,7 +7,7 @@ use crate::settings::List;
 use crate::units::{Bytes, Span, Time};
 
 crate::settings! {
-    /// A channel that loses packets at given times, so that a controller's answer can be looked at.
+    /// A channel that loses packets at given times, to observe a controller's response.
     pub struct Params {
         /// The first packet sent at each of these times or after it is lost; a time given twice loses two.
         times: List<Span> = List::one(Span::from_secs(10)), List::one(Span::ZERO)..=List::one(Span::from_secs(1_000_000));

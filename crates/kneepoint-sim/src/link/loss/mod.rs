@@ -36,7 +36,7 @@ crate::registry! {
     }
 }
 
-/// The methods of [`Loss`], for whichever model this is.
+/// The methods of [`Loss`], forwarded to the model.
 #[allow(missing_docs)]
 impl Any {
     pub fn lossless(&self) -> bool {

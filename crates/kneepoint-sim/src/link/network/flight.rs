@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Packets on their way: first-in-first-out lines that share one pool of places.
 //!
-//! A place that was freed last is taken first, while it is still in the processor's cache, so a thousand lines
-//! touch no more memory than the packets that are on them. A ring for each line would cycle through all it ever
+//! The slot freed last is reused first, while it is still in the processor's cache, so a thousand lines touch only as
+//! much memory as their packets need. A ring for each line would cycle through all it ever
 //! needed.
 
 use prefetch_index::prefetch_index;
@@ -12,7 +12,7 @@ use crate::units::Time;
 
 const NONE: u32 = u32::MAX;
 
-/// A packet and when it arrives, in a cache line of its own.
+/// A packet and when it arrives, in its own cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct InFlight {
@@ -57,7 +57,7 @@ impl Pool {
     /// Bytes of a place.
     pub const PLACE: usize = size_of::<InFlight>() + size_of::<u32>();
 
-    /// How many places there are: as many as packets were on their way at the same time.
+    /// The number of places: the most packets in flight at the same time.
     pub fn places(&self) -> usize {
         self.places.len()
     }
@@ -118,7 +118,7 @@ impl Pool {
         while !after(here) {
             (before, here) = (here, self.behind[here as usize]);
         }
-        // On a line of its own the packet gets its place.
+        // On its own line the packet gets its place.
         let mut alone = Flight::EMPTY;
         self.push(&mut alone, arrival, packet);
         self.behind[alone.first as usize] = here;
@@ -145,7 +145,7 @@ impl Pool {
         taken
     }
 
-    /// Takes the first packet off a line, and tells when the next arrives.
+    /// Takes the first packet off a line; returns when the next arrives.
     #[inline(always)]
     pub fn pop(&mut self, flight: &mut Flight) -> Option<(Packet, Option<Time>)> {
         let index = flight.first;

@@ -31,20 +31,20 @@ pub(super) struct Ruled {
     pub(super) buffer: Buffer,
     /// The feedback that looks at packets, if there is any.
     pub(super) stamper: Option<Box<Stamper>>,
-    /// What else the link does to packets, if it does.
+    /// Further effects of the link on packets, if any.
     pub(super) effects: Option<Box<Working>>,
     pub(super) transmitting: bool,
     pub(super) rng: Rng,
 }
 
-/// What is at the end of a link, which decides what its arrival event does.
+/// The end of a link, which decides the effect of its arrival event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
     /// Hosts: the first packet arrives.
     Hosts,
     /// Other links: the first packet goes on.
     Links,
-    /// Both: the first packet tells.
+    /// Both: the first packet decides.
     Both,
     /// Other links, and `flight` holds the packets that wait in front of this link, in the order of their turns, instead of those that
     /// left it.
@@ -58,7 +58,7 @@ impl End {
     }
 }
 
-/// A link at work; two cache lines, for a thousand flows have four thousand of them.
+/// A link at work; two cache lines, because a thousand flows have four thousand links.
 #[derive(Clone, Debug)]
 pub(super) struct Link {
     pub(super) queue: Queue,
@@ -75,7 +75,7 @@ pub(super) struct Link {
 }
 
 impl Link {
-    /// Whether it takes packets ahead of their time: it computes departures, and nobody watches its queue.
+    /// Whether it takes packets ahead of their time: it computes departures, and its queue is not observed.
     pub(super) fn ahead(&self) -> bool {
         !self.measured && !matches!(self.queue, Queue::Ruled(_))
     }

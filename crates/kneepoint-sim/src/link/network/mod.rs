@@ -2,7 +2,7 @@
 //! Links at work: the path of a packet between two hosts.
 //!
 //! Every link is first in, first out, and its line never reorders, so the packets on it wait for one event: the
-//! arrival of the first. A link that only carries what one other link delivers needs not even that. Its arrivals
+//! arrival of the first. A link fed by one other link does not even need that. Its arrivals
 //! are known when that link's departures are, so a packet passes through both at once (`Step::Through`). And a host
 //! whose receivers answer each packet, on a link that nothing else uses, may do so as soon as the packet's arrival is
 //! known (`Step::Reach`), unless an earlier one still waits for its own. Where several noisy hosts meet on one link,
@@ -41,7 +41,7 @@ pub struct Links {
     answered: Vec<(u32, u32)>,
 }
 
-/// Sizes, for estimates of what a run takes.
+/// Sizes, for estimates of a run's memory.
 impl Links {
     /// Bytes of a link with its queue and discipline.
     pub const LINK: usize = size_of::<Link>() + size_of::<link::Ruled>();
@@ -50,7 +50,7 @@ impl Links {
     /// Bytes of a packet on its way.
     pub const PACKET: usize = Pool::PLACE;
 
-    /// How many packets were on their way at the same time.
+    /// The most packets in flight at the same time.
     pub fn flying(&self) -> usize {
         self.pool.places()
     }
@@ -112,7 +112,7 @@ impl Links {
         network
     }
 
-    /// The place of a link's capacity, which is that of the opposite direction if they share one; `None` if it is constant.
+    /// The place of a link's capacity, shared with the opposite direction if they share one; `None` if it is constant.
     fn capacity(&mut self, specs: &[LinkSpec], seed: u64, index: usize) -> Option<u32> {
         let spec = &specs[index];
         if spec.capacity == capacity::Config::default() {
@@ -130,7 +130,7 @@ impl Links {
     }
 
     /// Carries a packet from the beginning of its hop at `at`: when it reaches its receiver, if that is known already.
-    /// Behind a queue, `packet` may become another one that reaches its receiver instead.
+    /// After a queue, `packet` may become another one that reaches its receiver instead.
     #[inline(always)]
     #[must_use]
     pub fn carry<O: Observer>(

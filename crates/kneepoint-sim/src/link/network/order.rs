@@ -12,8 +12,8 @@ use crate::units::Time;
 
 /// Links that put their packets in order as they come.
 impl Links {
-    /// Puts a packet in front of the next link, where its turn comes at `turn`. Of several turns at one instant, those of packets
-    /// that noise held back come first, in the order of their links.
+    /// Puts a packet in front of the next link, where its turn comes at `turn`. Of several turns at one instant,
+    /// packets that noise held back come first, in the order of their links.
     #[inline(never)]
     pub(super) fn merge(&mut self, packet: &Packet, turn: Time, events: &mut EventQueue) {
         let hops = &self.hops;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The table of hops through which packets find their way, and what may be taken ahead of its time.
+//! The table of hops by which packets are routed, and the links that may take packets ahead of time.
 
 use super::Links;
 use super::link::End;
 
-/// What follows when a packet has crossed a link.
+/// Events after a packet has crossed a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// It arrives at its host.
@@ -36,7 +36,7 @@ pub struct Hop {
     pub step: Step,
 }
 
-/// What puts packets on a link.
+/// The senders of packets onto a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Feeder {
     Nothing,

@@ -53,7 +53,7 @@ const RATES: &[(&[&str], f64)] = &[
     (&["gbps", "gbits", "gbit"], 1e9),
 ];
 
-/// Only the case of their letter tells bytes from bits.
+/// Only the case of their letter distinguishes bytes from bits.
 const BYTES: &[(&[&str], f64)] = &[
     (&["Bps", "Bs", "bytes"], 8.0),
     (&["kBps", "KBps", "kBs", "KBs"], 8e3),
@@ -131,10 +131,10 @@ pub(super) fn examples(quantity: Quantity) -> &'static str {
 }
 
 impl Quantity {
-    /// The values that are allowed, after multiplication, and how they are told.
+    /// The allowed values, after multiplication, and their description.
     pub fn range(self) -> (RangeInclusive<f64>, &'static str) {
         match self {
-            // A time may be that of a calendar.
+            // A time may be a calendar date.
             Quantity::Time => (-1e20..=1e20, "within 3000 years"),
             Quantity::Duration => (0.5..=LONGEST, "1 ns to 10000000 s"),
             Quantity::Rate => (0.0..=1e12, "0 to 1000 Gbit/s"),

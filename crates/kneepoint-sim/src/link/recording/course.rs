@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A rate over time that repeats, with what else was recorded.
+//! A rate over time that repeats, with other recorded quantities.
 
 use std::sync::Arc;
 
@@ -35,7 +35,8 @@ pub struct Course {
 }
 
 impl Course {
-    /// A course of rates from their instants on; `None` where the first is not at zero, they do not increase, the period ends before
+    /// A sequence of rates with the instants from which they apply; `None` where the first is not at zero, they do not
+    /// increase, the period ends before
     /// the last, or less than a bit per second is carried.
     pub(super) fn new(rates: &[(Span, Rate)], period: Span, besides: Vec<Besides>) -> Option<Course> {
         let begins = rates.first().is_some_and(|first| first.0 == Span::ZERO);
@@ -59,12 +60,12 @@ impl Course {
         &self.points
     }
 
-    /// After how long it begins again.
+    /// Its period.
     pub fn period(&self) -> Span {
         self.period
     }
 
-    /// What was recorded besides the rate.
+    /// Quantities recorded besides the rate.
     pub fn besides(&self) -> &[Besides] {
         &self.besides
     }
@@ -80,10 +81,11 @@ impl Course {
         u128::from(to.0 / self.period.0) * self.whole() + self.within(to.0 % self.period.0)
     }
 
-    /// The last nanosecond until which no more bit-nanoseconds than these are carried from the start of a run, and the rest.
+    /// The last nanosecond by which at most this many bit-nanoseconds have been carried since the start of a run, and
+    /// the rest.
     pub fn reached(&self, carried: u128) -> (Time, u128) {
         let (cycles, within) = (carried / self.whole(), carried % self.whole());
-        // Of points that begin alike, those at a rate of zero come first.
+        // Of points with the same start, the ones with a rate of zero come first.
         let point = self.points[self.points.partition_point(|point| point.before <= within) - 1];
         let (work, rate) = (within - point.before, u128::from(point.rate.0));
         let begin = cycles * u128::from(self.period.0) + u128::from(point.at.0);

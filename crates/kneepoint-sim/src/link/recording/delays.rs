@@ -44,14 +44,14 @@ pub fn delays(text: &str) -> Result<Vec<Timed<Span>>, String> {
         let cell = |column: Column| {
             let cell = cells.get(column.place).copied().unwrap_or_default();
             span(cell, column.factor)
-                .ok_or_else(|| format!("line {number}: `{}` is no time: write `15s 35ms`", shown(cell)))
+                .ok_or_else(|| format!("line {number}: `{}` is not a time: write `15s 35ms`", shown(cell)))
         };
         Ok(Timed { at: cell(time)?, value: cell(delay)? })
     };
     rows.map(row).collect()
 }
 
-/// The columns of time and delay under a header; none where the line is no header.
+/// The columns of time and delay under a header; none where the line is not a header.
 fn columns(names: &[&str]) -> Result<Option<[Column; 2]>, String> {
     let known: Vec<_> = names.iter().map(|name| meaning(name)).collect::<Result<_, _>>()?;
     if known.iter().all(Option::is_none) {
@@ -63,7 +63,7 @@ fn columns(names: &[&str]) -> Result<Option<[Column; 2]>, String> {
         Some(Column { place, factor })
     };
     let time = find(Quantity::Time, 1.0).ok_or("no column is a time: name it as in time_s")?;
-    // A latency is that of a round trip.
+    // A latency is a round trip's.
     let delay = find(Quantity::Delay, MILLISECOND).or_else(|| find(Quantity::Latency, MILLISECOND / 2.0));
     let delay = delay.ok_or("no column is a delay: name it as in delay_ms")?;
     Ok(Some([time, delay]))

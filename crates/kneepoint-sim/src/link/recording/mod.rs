@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Recordings of a link's capacity: what a trace file is, and its contents as one value.
+//! Recordings of a link's capacity: the form of a trace file, and its contents as one value.
 //!
 //! ```text
 //! Mahimahi      a whole number of milliseconds in each line: an opportunity to deliver 1500 bytes
@@ -54,7 +54,7 @@ pub enum Form {
     Json,
 }
 
-/// What was read from a trace file.
+/// The contents of a trace file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recognised {
     /// The form of the file.
@@ -113,7 +113,7 @@ impl Recording {
         }
     }
 
-    /// After how long it begins again.
+    /// Its period.
     pub fn period(&self) -> Span {
         match self {
             Recording::Opportunities(times) => times.period(),
@@ -151,7 +151,7 @@ impl Recording {
         self.len() == 0
     }
 
-    /// What was recorded besides the rate.
+    /// Quantities recorded besides the rate.
     pub fn besides(&self) -> &[Besides] {
         match self {
             Recording::Opportunities(_) => &[],

@@ -48,7 +48,7 @@ impl Times {
         }
     }
 
-    /// The opportunities of a link that carries so many bits until an instant, up to `end`, in the first millisecond at which there
+    /// The opportunities of a link that carries this many bits until an instant, up to `end`, in the first millisecond at which there
     /// are 1500 bytes more. The last is at `end`, where a trace begins again.
     pub fn of(carried: impl Fn(Time) -> f64, end: Span) -> Times {
         let mut times = Vec::new();
@@ -88,12 +88,12 @@ impl Times {
         Rate(((bits / u128::from(self.period().0)) as u64).max(1))
     }
 
-    /// After how long they repeat.
+    /// Their period.
     pub fn period(&self) -> Span {
         Span(self.values().last().map_or(1, |last| last * NANOS).max(1))
     }
 
-    /// How many there are from the start of a period to an instant in it, which is included.
+    /// The number from the start of a period to an instant in it, inclusive.
     pub fn until(&self, at: Time) -> usize {
         self.values().partition_point(|time| time * NANOS <= at.0)
     }

@@ -52,7 +52,7 @@ impl Column<'_> {
     }
 }
 
-/// The columns of a trace: when, how fast, and what else.
+/// The columns of a trace: time, rate and others.
 pub(super) struct Columns<'t> {
     pub time: Column<'t>,
     pub rate: Column<'t>,
@@ -60,7 +60,7 @@ pub(super) struct Columns<'t> {
 }
 
 impl<'t> Columns<'t> {
-    /// Those among these names, and the names of others. The error begins with the column, if it is about one.
+    /// The known ones among these names, and the other names. The error begins with the column, if it is about one.
     pub fn of(names: &[&'t str]) -> Result<(Columns<'t>, Vec<String>), String> {
         let (mut known, mut ignored): (Vec<Column>, _) = (Vec::new(), Vec::new());
         for (place, &name) in names.iter().enumerate() {
@@ -68,8 +68,11 @@ impl<'t> Columns<'t> {
             match meaning(name).map_err(|why| wrong(&why))? {
                 Some(meaning) => {
                     if let Some(other) = known.iter().find(|one| one.meaning.quantity == meaning.quantity) {
-                        let both =
-                            format!("`{}` is what `{}` is: leave one out", shown(name), shown(other.name));
+                        let both = format!(
+                            "`{}` means the same as `{}`: leave one out",
+                            shown(name),
+                            shown(other.name)
+                        );
                         return Err(wrong(&both));
                     }
                     known.push(Column { place, name, meaning });

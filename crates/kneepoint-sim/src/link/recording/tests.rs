@@ -118,7 +118,7 @@ fn a_wrong_trace_names_line_column_value_range_and_remedy() {
         ("time_s,rate\n", "line 1, column 2: `rate` has no unit: write it as in `rate_bps`"),
         ("time_s,bandwith_kbps\n", "line 1: no column is a rate: did you mean `bandwidth_kbps`?"),
         ("rate_mbps,loss\n", "line 1: no column is a time: name it as in `time_s`"),
-        ("time_s,rate_mbps,Mbps\n", "line 1, column 3: `Mbps` is what `rate_mbps` is: leave one out"),
+        ("time_s,rate_mbps,Mbps\n", "line 1, column 3: `Mbps` means the same as `rate_mbps`: leave one out"),
         ("time_s,duration_s,Mbps\n", "line 1, column 2: `duration_s` besides a time"),
         ("time_s,Mbps,loss\n0,1,2\n", "line 2, column 3 (loss): 2 is outside the allowed range, 0 to 1"),
         (

@@ -28,7 +28,7 @@ impl Recording {
         Some(averages.collect())
     }
 
-    /// Delivery opportunities: the same, or those of the rates, without what else was recorded.
+    /// Delivery opportunities: the same, or derived from the rates, without other columns.
     pub fn to_mahimahi(&self) -> String {
         match self {
             Recording::Opportunities(times) => times.to_text(),
@@ -38,7 +38,8 @@ impl Recording {
         }
     }
 
-    /// Rows of a duration, its rate and what else was recorded, under a header. Opportunities become their mean rates in such an
+    /// Rows of a duration, its rate and other quantities, under a header. Opportunities become their mean rates in such
+    /// an
     /// interval; `None` where there would be more than a million.
     pub fn to_csv(&self, interval: Span) -> Option<String> {
         let course = self.rated(interval)?;

@@ -62,7 +62,7 @@ pub const COLUMNS: [Column; 15] = [
 ];
 
 impl Column {
-    /// Its name with that of its subject between `<` and `>`: `queue_packets[<link>]`.
+    /// Its name with its subject's between `<` and `>`: `queue_packets[<link>]`.
     pub fn pattern(&self) -> String {
         match self.subject {
             Subject::Run => self.name.to_string(),

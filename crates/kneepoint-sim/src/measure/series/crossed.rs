@@ -7,7 +7,7 @@ use crate::queue::{Fate, Reason};
 use crate::trace::Event;
 use crate::units::{Bytes, Interval, Rate, Span, Time};
 
-/// What crossed a link since the last sample, what did not, and what could have.
+/// Bits that crossed a link since the last sample, packets that did not, and the capacity.
 #[derive(Clone, Debug)]
 pub(super) struct Crossed {
     rate: Option<Rate>,
@@ -45,7 +45,7 @@ impl Crossed {
         self.moving.is_some()
     }
 
-    /// Bits that it can carry in an interval that ends at or after those of earlier calls, if its capacity varies.
+    /// Bits that it can carry in an interval that ends no earlier than the previous ones, if its capacity varies.
     pub(super) fn capacity_bits(&mut self, window: Interval) -> Option<f64> {
         let capacity = self.capacity.as_mut()?;
         // Random numbers up to this instant are drawn once.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Single flows in a series, beside the sums and means of their groups.
+//! Single flows in a series, in addition to the sums and means of their groups.
 
 use super::super::tally::Ahead;
 use crate::spec::{Roster, Slot, Valid};
@@ -9,7 +9,7 @@ use crate::units::{Span, Time};
 /// The flows whose own state a series has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Followed {
-    /// The windows of so many flows of each group, spread evenly over it.
+    /// The windows of this many flows of each group, spread evenly over it.
     Windows(usize),
     /// Window, round-trip time and throughput of every flow that is known before the run.
     Every,
@@ -42,7 +42,8 @@ pub(super) struct Flows {
     flows: Vec<FlowId>,
     /// Their names: `long/0`.
     names: Vec<String>,
-    /// By flow slot: bytes that reached the receiver for the first time since the last sample. Empty where only windows are followed.
+    /// For each flow slot: bytes that reached the receiver for the first time since the last sample. Empty where only
+    /// windows are followed.
     arrived: Vec<Ahead>,
 }
 

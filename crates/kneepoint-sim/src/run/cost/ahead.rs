@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Which links datagrams cross without being held there: those whose end is known when they are sent, up to the receiver.
+//! The links that datagrams cross without being held: links with ends known at the time of sending, up to the receiver.
 //!
-//! The network takes a packet through a link that one other feeds, and to a receiver whose answers have a link of their own, ahead of
+//! The network takes a packet through a link that one other feeds, and to a receiver whose answers have their own link, ahead of
 //! its time. A datagram is then gone; of a transfer, the acknowledgement is on its way instead.
 
 use super::load::computed;
 use super::stream::Stream;
 use crate::link::LinkSpec;
 
-/// What puts packets on a link.
+/// The senders of packets onto a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Feeder {
     Nothing,
@@ -17,7 +17,7 @@ enum Feeder {
     Several,
 }
 
-/// The feeders of all links, and whether each computes arrivals that nobody watches.
+/// The feeders of all links, and whether each computes arrivals without observers.
 pub(super) struct Ahead {
     feeders: Vec<Feeder>,
     unwatched: Vec<bool>,

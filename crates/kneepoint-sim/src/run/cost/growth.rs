@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! slow start           W(n) = W(0) · 2ⁿ after n round trips
-//! the timer is first   the controller itself, told of a timeout and of n round trips in which all of its window arrives
+//! the timer is first   the controller itself, after a timeout and n round trips in which all of its window arrives
 //! ```
 //!
 //! The second holds where a round trip is longer than the retransmission timeout before the first sample: the timer ends slow start
@@ -18,17 +18,18 @@ use crate::units::{Span, Time};
 /// Above this number of round trips a controller is not played: an estimate is to take no time.
 const PLAYED: f64 = 1e4;
 
-/// What a sender has outstanding at most, and when.
+/// The most that a sender has outstanding, and the time of it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Growth {
     /// Packets.
     pub(super) window: f64,
-    /// Round trips until a transfer of so many packets is sent.
+    /// Round trips until a transfer of this many packets is sent.
     pub(super) rounds: f64,
 }
 
 impl Growth {
-    /// That of a transfer of `size` bytes which lasts so many seconds. What a controller from outside does is not known.
+    /// The rate of a transfer of `size` bytes that lasts this many seconds. The behaviour of an external controller is
+    /// unknown.
     pub(super) fn of(tcp: &Options, cc: Option<&cc::Config>, size: f64, lasts: f64, rtt: f64) -> Growth {
         let payload = tcp.payload.0.max(1) as f64;
         let buffer = tcp.receive_buffer.0 as f64;
@@ -70,7 +71,8 @@ fn last_timeout(tcp: &Options, rtt: f64) -> f64 {
     at
 }
 
-/// The controller after a timeout. Nothing of one that has no threshold, or listens to the network: it may grow by any rule.
+/// The controller after a timeout. Nothing for a controller without a threshold, or with signals from the network: it
+/// may grow by any rule.
 fn played(tcp: &Options, cc: &cc::Config, packets: f64, most: f64, lasts: f64, rtt: f64) -> Option<Growth> {
     let mut controller = cc.build(tcp.start());
     let flight = tcp.initial_window.min(most);
@@ -91,7 +93,8 @@ fn played(tcp: &Options, cc: &cc::Config, packets: f64, most: f64, lasts: f64, r
     Some(Growth { window: greatest.max(1.0), rounds: round })
 }
 
-/// A window's acknowledgements at once: controllers grow by what is acknowledged, not by how often.
+/// A window's acknowledgements at once: controllers grow by acknowledged packets, not by the number of
+/// acknowledgements.
 fn all_arrived(window: f64, sent: f64, at: f64, rtt: f64) -> Ack {
     let rtt = Span::from_secs_f64(rtt);
     Ack {

@@ -252,13 +252,13 @@ fn alone(valid: &Valid, group: &Group, stream: &Stream) -> f64 {
     rtt * (1.0 + opening + stream.growth.map_or(1.0, |growth| growth.rounds))
 }
 
-/// The bits that a member sends in a second whatever happens; one of an unknown rate fills its path.
+/// The bits that an unresponsive member sends per second; one of unknown rate fills its path.
 fn offered(links: &[LinkSpec], stream: &Stream) -> f64 {
     let narrow = stream.forward.iter().filter_map(|link| links[*link as usize].rate).min();
     if stream.demand.is_finite() { stream.demand } else { narrow.map_or(0.0, |rate| rate.as_f64()) }
 }
 
-/// What datagrams leave of the rate of each link to those who give way.
+/// The part of each link's rate that datagrams leave to responsive flows.
 fn left(links: &[LinkSpec], streams: &[Stream]) -> Vec<f64> {
     let mut left: Vec<f64> =
         links.iter().map(|link| link.rate.map_or(f64::INFINITY, |rate| rate.as_f64())).collect();

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a run will take: memory, by what takes it, and packets. A pure function of the spec, computed before anything is built.
+//! The cost of a run: memory by use, and packets. A pure function of the spec, computed before anything is built.
 //!
 //! ```text
-//! bytes of a term    count · the size of the type that the run has so many of
+//! bytes of a term    count · the size of the type that the run has this many of
 //! count              static for links and flows; [`load`] predicts packets, queues and connections
 //! growing tables     half more: one that doubles when it is full takes between one and two times its contents
 //! ```
 //!
-//! Packets are those of a network whose bottlenecks are full and whose queues reach their limits, as slow start makes them: a
-//! run whose controllers keep queues short takes less. Connections that are opened in the run are a mean, which [`Simulation::footprint`]
+//! The packet count assumes full bottlenecks and queues at their limits, as after slow start; a run with short queues
+//! takes less. Connections that are opened in the run are a mean, which [`Simulation::footprint`]
 //! lets a conductor check.
 //!
 //! [`Simulation::footprint`]: super::Simulation::footprint
@@ -41,7 +41,7 @@ crate::keys! {
         pub count: u64,
         /// Bytes for each.
         pub each: u64,
-        /// How the number comes about.
+        /// How the number is computed.
         pub why: String,
         /// What makes it smaller.
         #[serde(skip)]
@@ -57,7 +57,7 @@ impl Term {
         each: usize,
         why: impl Into<String>,
     ) -> Term {
-        // As a cast saturates, what cannot be counted is as many as can be.
+        // Casts saturate, so a number too large to count becomes the largest one.
         Term { name, count: count.ceil() as u64, each: each as u64, why: why.into(), remedy }
     }
 
@@ -72,18 +72,18 @@ pub fn total(terms: &[Term]) -> u64 {
     terms.iter().map(Term::bytes).fold(0, u64::saturating_add)
 }
 
-/// What a run will take.
+/// The cost of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cost {
     /// Its memory, of the engine alone or with observers.
     pub terms: Vec<Term>,
     /// Bytes of the engine alone.
     pub engine: u64,
-    /// Packets that bottlenecks carry and sources press into the network, about.
+    /// The approximate number of packets that bottlenecks carry and sources send.
     pub packets: f64,
     /// Transfers that complete, about.
     pub transfers: f64,
-    /// A time in which no more than [`STEP`] packets are sent: between two of them memory grows by little.
+    /// A time in which at most [`STEP`] packets are sent, so that memory grows little between two checks.
     pub step: Span,
 }
 
@@ -202,7 +202,7 @@ fn in_flight(load: &Load) -> Term {
     Term::new(FLYING, load.flying, growing(Links::PACKET), load.longest.clone())
 }
 
-/// Packets in buffers that store them; those of computed queues are in flight already.
+/// Packets in buffers that store them; packets of computed queues already count as in flight.
 fn waiting(load: &Load) -> Term {
     let (tails, ruled) =
         (load.tails * growing(Tail::PACKET) as f64, load.ruled * growing(Waiting::PACKET) as f64);
@@ -213,7 +213,7 @@ fn waiting(load: &Load) -> Term {
 
 fn outstanding(load: &Load) -> Term {
     let each = if load.outstanding > 0.0 { load.histories / load.outstanding } else { 0.0 };
-    let why = "segments sent and not acknowledged, with what senders and receivers know of each";
+    let why = "segments sent and not acknowledged, with the senders' and receivers' state of each";
     Term::new(OUTSTANDING, load.outstanding, each.ceil() as usize, why)
 }
 

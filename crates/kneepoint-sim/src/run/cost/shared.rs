@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How flows share links: each has what its window and its source ask for, or, where a link does not carry that for all, as much as
-//! every other one that asks for more.
+//! How flows share links: each has the demand of its window and its source, or, where a link cannot carry all demands,
+//! the same share as every other flow that demands more.
 //!
 //! ```text
 //! share of a link   s with Σ min(asked, s) = rate; without a bound where Σ asked is less
@@ -21,7 +21,7 @@ pub(super) struct Shared<'a> {
     pub(super) bits: f64,
 }
 
-/// What each flow of a stream asks for.
+/// The demand of each flow of a stream.
 #[derive(Clone, Copy)]
 struct Asking<'a> {
     stream: &'a Stream,
@@ -39,7 +39,7 @@ pub(super) fn of<'a>(links: &[LinkSpec], streams: &'a [Stream], rates: &[f64]) -
         rated.min_by(|one, other| crossing[*one].total_cmp(&crossing[*other]))
     };
     let places: Vec<Option<usize>> = all.iter().map(narrowest).collect();
-    // At a link that is a bottleneck, flows that another one holds back leave their part to the rest.
+    // At a bottleneck, flows limited elsewhere leave the rest of their share to the others.
     let share = shares(rates, places.iter().zip(&all).filter_map(|(place, one)| Some(((*place)?, one))));
     let holds = |one: &Asking, place: Option<usize>| place.filter(|place| one.bits >= share[*place]);
     let mut held = vec![0.0; links.len()];
@@ -74,7 +74,7 @@ fn shares<'a>(rates: &[f64], crossing: impl Iterator<Item = (usize, &'a Asking<'
     rates.iter().zip(asked).map(|(rate, asked)| share(*rate, asked)).collect()
 }
 
-/// What each of those has that a rate does not satisfy: `asked` is what each asks for, and how many do.
+/// What each of those has that a rate does not satisfy: `asked` has each demand, and the number of flows with it.
 fn share(rate: f64, mut asked: Vec<(f64, f64)>) -> f64 {
     asked.sort_by(|one, other| one.0.total_cmp(&other.0));
     let (mut left, mut flows) = (rate, asked.iter().map(|(_, flows)| flows).sum::<f64>());

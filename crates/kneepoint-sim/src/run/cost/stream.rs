@@ -22,7 +22,7 @@ pub(super) struct Stream {
     pub(super) backward: Vec<u32>,
     /// The size of a packet on the wire.
     pub(super) packet: f64,
-    /// How its window grows, whatever the network holds; none where datagrams are sent whatever happens.
+    /// The growth of its window with an unlimited network; none for unresponsive datagrams.
     pub(super) growth: Option<Growth>,
     /// Acknowledgements for each packet.
     pub(super) acks: f64,
@@ -57,13 +57,14 @@ pub(super) fn listed(valid: &Valid, routes: &mut Routes) -> Vec<Stream> {
 /// n ≤ λ·D, and what members have open at most
 /// ```
 ///
-/// By processor sharing among these and `long` other flows where the link carries all. What it does not carry in an overload that lasts D is
-/// counted as if transfers were served in the order of their arrival: where small ones overtake large ones fewer are left.
+/// By processor sharing among these and `long` other flows where the link carries all. The excess of an overload that
+/// lasts D is counted as if transfers were served in order of arrival: where small ones overtake large ones, fewer
+/// remain.
 pub(super) fn open_at_once(demand: &Demand, members: f64, path: Path, long: f64, lasts: f64) -> f64 {
     let arrive = demand.per_second * members;
     let carried = path.rate / (8.0 * demand.size.max(1.0));
     let load = arrive / carried;
-    // Around a load of one, as far as chance takes it.
+    // Around a load of one, with random variation.
     let walk = (1.0 + long) * (arrive * lasts).sqrt();
     let sharing = match load < 1.0 {
         true => ((1.0 + long) * load / (1.0 - load)).min(walk),
@@ -105,7 +106,7 @@ impl Stream {
         let nature = group.source.nature();
         let wanted = demand.map_or(f64::INFINITY, |demand| 8.0 * demand.per_second * demand.size);
         let (growth, acks, demand) = match &group.tcp {
-            // Without a rate of its own it is taken to fill its path.
+            // Without its own rate it is taken to fill its path.
             None => (None, 0.0, nature.pressing.map_or(wanted, |rate| rate.as_f64())),
             Some(tcp) => {
                 // What a member opens is as large as it is in the mean.
@@ -126,8 +127,8 @@ impl Stream {
     }
 }
 
-/// The options and the demand, in bits in a second, of connections that begin or end at a proxy: neither has more outstanding than its
-/// buffer, and each has to send what the narrowest link of the whole chain carries.
+/// The options and the demand, in bits in a second, of connections that begin or end at a proxy: neither has more
+/// outstanding than its buffer, and each sends at the rate of the narrowest link of the whole chain.
 fn proxied<'t>(
     place: usize,
     tcp: &'t Options,

@@ -15,9 +15,9 @@
 //! A sample of a segment that was sent twice counts unless it is shorter than the smallest round trip, or the echoed timestamp is
 //! older than the last transmission: then an earlier transmission arrived.
 //!
-//! Readings: `min_rtt` is that of the connection, where Linux forgets it after five minutes. The reordering degree, Linux's
-//! `tp->reordering`, is the distance by which a segment was seen late, at most 300; it is DupThresh, and RACK knows no other
-//! use of it.
+//! Readings: `min_rtt` covers the whole connection, where Linux forgets it after five minutes. The reordering degree,
+//! Linux's
+//! `tp->reordering`, is the distance by which a segment was seen late, at most 300; RACK uses it only as DupThresh.
 
 use super::outstanding::{Fate, Outstanding, Sent};
 use crate::units::{Span, Time};
@@ -29,13 +29,13 @@ const MOST_REORDERED: u32 = 300;
 /// The most steps of the window of reordering.
 const MOST_STEPS: u32 = 255;
 
-/// What RACK knows of the path.
+/// RACK's estimates of the path.
 #[derive(Clone, Debug)]
 pub struct Detection {
     latest: (Time, u32),
     rtt: Span,
     least_rtt: Option<Span>,
-    /// Something was delivered since losses were looked for.
+    /// A delivery has occurred since the last detection of losses.
     pub advanced: bool,
     /// The reordering degree: segments by which one was seen late, or DupThresh.
     pub degree: u32,
@@ -98,8 +98,8 @@ impl Detection {
         self.reordered = true;
     }
 
-    /// There were more duplicates than segments that can have been received out of order, where the receiver has no blocks: the degree
-    /// is what is outstanding, even if that is less (Linux `tcp_check_reno_reordering`).
+    /// There were more duplicates than segments that can have been received out of order, where the receiver has no
+    /// blocks: the degree is the number outstanding, even if that is less (Linux `tcp_check_reno_reordering`).
     #[cold]
     pub fn reorder_by_duplicates(&mut self, outstanding: u32) {
         self.degree = outstanding.min(MOST_REORDERED);

@@ -15,7 +15,7 @@ pub struct Lent<'a> {
     pub options: &'a Options,
     /// The congestion control.
     pub controller: &'a mut cc::Any,
-    /// Its window, or what a reduction leaves of it; and its pace.
+    /// Its window, or the reduced window; and its pace.
     pub control: &'a mut Control,
     /// The round-trip time and the timeout.
     pub rtt: &'a mut RttEstimator,

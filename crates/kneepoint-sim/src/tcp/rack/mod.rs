@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Recovery by time, as Linux has it: RACK-TLP with the states around it.
 //!
-//! RFC 8985, RFC 9937 and what undoes them, in segments instead of bytes. One value holds all that a sender knows of what is
-//! outstanding; its parts are in files of their own, in the order in which an acknowledgement passes them:
+//! RFC 8985, RFC 9937 and the undoing of their reductions, in segments instead of bytes. One value holds a sender's
+//! knowledge of outstanding segments; its parts are in separate files, in the order in which an acknowledgement passes
+//! them:
 //!
 //! ```text
-//! news       what it tells: segments, blocks, duplicates, a round trip
+//! news       its contents: segments, blocks, duplicates, a round trip
 //! detection  what is lost by now
 //! state      Open, Disorder, Cwr, Recovery, Loss: reductions, and their end
 //! undo       reductions that were needless
@@ -57,7 +58,7 @@ struct Probe {
     again: bool,
 }
 
-/// A segment to send whatever the window.
+/// A segment to send regardless of the window.
 #[derive(Clone, Copy, Debug)]
 struct Forced {
     seq: u32,
@@ -67,7 +68,7 @@ struct Forced {
     more: u32,
 }
 
-/// What an acknowledgement led to.
+/// The effect of an acknowledgement.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Told {
     /// Segments acknowledged in order.
@@ -82,13 +83,13 @@ pub struct Told {
     pub rtt: Option<Span>,
     /// Packets by which the window may grow.
     pub credit: f64,
-    /// A repair begins.
+    /// A recovery episode begins.
     pub repair: bool,
-    /// It is no matter of a controller's.
+    /// It is not a matter of a controller's.
     pub silent: bool,
 }
 
-/// What a sender knows of the segments outstanding.
+/// A sender's knowledge of the outstanding segments.
 #[derive(Clone, Debug)]
 pub struct Rack {
     out: Outstanding,
@@ -99,13 +100,13 @@ pub struct Rack {
     point: u32,
     reduction: Option<Prr>,
     probe: Option<Probe>,
-    /// A timeout may prove spurious by what is acknowledged next (F-RTO).
+    /// The next acknowledgements may prove a timeout spurious (F-RTO).
     forward: bool,
     /// Timeouts since something was acknowledged in order; and probes of a closed window.
     retries: u32,
     backoff: u32,
     timer: Timer,
-    /// Set it anew when the turn is over.
+    /// Set it again after this step.
     rearms: bool,
     /// One above the last segment that the receiver has room for, and the room that it offered last.
     edge: u32,
@@ -121,16 +122,16 @@ pub struct Rack {
     usage: Usage,
     turn: Turn,
     forced: Option<Forced>,
-    /// Segments of the present unit that are still to be sent; new ones sent in this turn; whether some wait since the window is small.
+    /// Segments of the present unit that are still to be sent; new ones sent in this turn; returns whether some wait since the window is small.
     unit: u32,
     sent: u32,
     deferred: bool,
     last_sent: Time,
     /// A probe of a closed window is due.
     probes_window: bool,
-    /// A repair began.
+    /// A recovery episode began.
     began: bool,
-    /// The next new segment tells the receiver that the window was reduced (CWR).
+    /// The next new segment carries CWR: the window was reduced.
     answers: bool,
 }
 
@@ -197,7 +198,7 @@ impl Rack {
         self.delivered
     }
 
-    /// Segments found lost so far, each as often as it was.
+    /// Losses detected so far, repeated losses of a segment included.
     #[inline]
     pub fn losses(&self) -> u32 {
         self.out.losses()
@@ -209,7 +210,7 @@ impl Rack {
         self.state == CongestionState::Recovery
     }
 
-    /// Whether the next new segment tells the receiver that the window was reduced.
+    /// Whether the next new segment carries CWR, because the window was reduced.
     #[inline]
     pub fn answers(&self) -> bool {
         self.answers
@@ -312,8 +313,8 @@ impl Rack {
         self.state == CongestionState::Open && self.out.is_plain() && self.probe.is_none()
     }
 
-    /// An acknowledgement of the next `acked` segments while nothing is missing: what [`on_ack`](Rack::on_ack) does then, without asking
-    /// for what this rules out.
+    /// An acknowledgement of the next `acked` segments while nothing is missing: the same as [`on_ack`](Rack::on_ack)
+    /// in this case, without tests that the case rules out.
     #[inline]
     fn on_next(&mut self, packet: &Packet, acked: u32, host: &mut Lent) -> Told {
         let mut news = News { advanced: true, ..News::default() };
@@ -335,7 +336,7 @@ impl Rack {
         Told { acked, delivered: acked, advanced: true, rtt, credit, ..Told::default() }
     }
 
-    /// The window after the controller has heard of an acknowledgement.
+    /// The window after the controller has processed an acknowledgement.
     #[inline]
     pub fn settle(&mut self, told: &Told, host: &mut Lent) {
         if host.controller.yields() {
@@ -372,7 +373,7 @@ impl Rack {
         self.told_nothing()
     }
 
-    /// Nothing that a controller grows by.
+    /// Nothing that makes a controller grow.
     fn told_nothing(&mut self) -> Told {
         Told { silent: true, repair: std::mem::take(&mut self.began), ..Told::default() }
     }
@@ -392,14 +393,14 @@ impl Rack {
         self.edge = packet.seq.saturating_add(self.offered);
     }
 
-    /// RFC 8985 §7.4.2: what became of the probe at the tail.
+    /// RFC 8985 §7.4.2: the fate of the tail loss probe.
     #[cold]
     fn judge_probe(&mut self, una: u32, news: &News, host: &mut Lent) {
         let Some(probe) = self.probe.filter(|probe| una >= probe.end) else { return };
         if !probe.again || news.probe_twice {
             self.probe = None;
         } else if una > probe.end {
-            // It repaired a loss that nothing else told of.
+            // It repaired a loss of which there was no other sign.
             self.repair_by_probe(host);
         } else if !(news.advanced || news.window || news.sacked) {
             self.probe = None;
@@ -409,7 +410,7 @@ impl Rack {
     /// Packets by which the window may grow.
     #[inline]
     fn credit(&mut self, delivered: u32, news: &News, host: &mut Lent) -> f64 {
-        // Where much is reordered, what arrives out of order counts, too.
+        // With much reordering, segments that arrive out of order count, too.
         let progress = news.advanced || news.sacked && self.detection.degree > host.options.dupthresh;
         if !progress || self.reduces() {
             return 0.0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What an acknowledgement tells: segments acknowledged in order, blocks, duplicates, and the round trip.
+//! The contents of an acknowledgement: segments acknowledged in order, blocks, duplicates, and the round trip.
 //!
 //! RFC 2018, RFC 2883 (D-SACK), RFC 6298 §3 (Karn); as Linux's `tcp_sacktag_write_queue` and `tcp_clean_rtx_queue` have it.
 //!
@@ -11,8 +11,8 @@
 //! ```
 //!
 //! An acknowledgement of a segment that was sent twice measures nothing without timestamps. Timestamps are whole milliseconds.
-//! A D-SACK counts its segments as delivered: a needless retransmission arrived. More of them than retransmissions are doubted and
-//! ignored.
+//! A D-SACK counts its segments as delivered: a needless retransmission arrived. A number of them above the
+//! retransmissions is implausible and ignored.
 //!
 //! Not here: receivers that discard what they reported (reneging).
 
@@ -48,7 +48,7 @@ pub struct News {
     pub lost_again: bool,
     /// When the first and the last of the segments were sent that are acknowledged and were sent once.
     pub acked: Option<(Time, Time)>,
-    /// Likewise of those that blocks name for the first time.
+    /// Likewise for segments that blocks name for the first time.
     pub named: Option<(Time, Time)>,
     /// When the latest segment delivered was sent.
     pub sent: Option<Time>,
@@ -57,7 +57,7 @@ pub struct News {
 }
 
 impl News {
-    /// Whether it is more than an acknowledgement of what is in order.
+    /// Whether it is more than an acknowledgement in order.
     pub fn is_dubious(&self) -> bool {
         !(self.advanced || self.window) || self.sacked || self.echoed || self.twice
     }
@@ -125,7 +125,7 @@ impl Rack {
     fn take_time(&mut self, host: &mut Lent, packet: &Packet, news: &mut News) {
         let now = host.now;
         let in_order = news.acked.filter(|_| !news.repeated);
-        // A controller is told of the last segment, the timer of the first.
+        // A controller receives the last segment, the timer the first.
         let by_time = || {
             let ticks = millisecond(now).saturating_sub(millisecond(packet.sent));
             let usable = news.advanced && host.options.timestamps;
@@ -140,7 +140,7 @@ impl Rack {
         news.rtt = Some(of_last);
         self.detection.measure(now - last);
         self.backoff = 0;
-        // A block of what was sent after the first segment says that the path is alive; one of what was sent before does not.
+        // A block of segments sent after the first one shows that the path is alive; a block of earlier ones does not.
         let head = self.out.head().filter(|_| !news.advanced);
         news.timer |= head.is_some_and(|head| news.named.is_some_and(|named| named.0 < head.at));
     }
@@ -212,7 +212,7 @@ impl Rack {
         true
     }
 
-    /// Segments that arrived twice and are outstanding still; the least of them, or `late`, of those that are sacked.
+    /// Outstanding segments that arrived twice; the least of them, or `late`, of the sacked ones.
     fn account_twice(&mut self, (first, end): Block, mut late: u32) -> u32 {
         for seq in first.max(self.out.una())..end.min(self.out.high()) {
             let Some(sent) = self.out.get(seq).filter(|sent| sent.fate.has(Fate::REPEATED)) else { continue };

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The segments outstanding, each with the time of its last transmission and what is known of it.
+//! The outstanding segments, each with the time of its last transmission and its state.
 //!
 //! ```text
 //! in flight = outstanding - sacked - lost + resent
 //! ```
 //!
 //! `resent` counts retransmissions on their way, of segments that are lost still. RACK judges segments in the order of their last
-//! transmission. Segments sent once are in order of their numbers, and retransmissions are in a queue: two lines, each judged
-//! from its front until one is reached that was sent after the latest delivered one.
+//! transmission. Segments sent once are in order of their numbers, and retransmissions are in a queue: two lines, each
+//! judged from its front to the first segment sent after the latest delivered one.
 
 use std::collections::VecDeque;
 
 use crate::tcp::segments::SegmentSet;
 use crate::units::Time;
 
-/// What is known of a segment, as a set.
+/// The state of a segment, as a set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fate(u8);
 
@@ -41,7 +41,7 @@ impl Fate {
         self.0 |= other.0;
     }
 
-    /// Takes `other` out; whether it was in.
+    /// Removes `other`; returns whether it was present.
     #[inline]
     fn clear(&mut self, other: Fate) -> bool {
         let had = self.has(other);
@@ -55,7 +55,7 @@ impl Fate {
 pub struct Sent {
     /// When it was sent last.
     pub at: Time,
-    /// What is known of it.
+    /// Its state.
     pub fate: Fate,
 }
 
@@ -75,9 +75,9 @@ pub struct Outstanding {
     hint: u32,
     /// Segments below it that were sent once have been judged.
     judged: u32,
-    /// Retransmissions in the order of their sending, those of segments acknowledged since included.
+    /// Retransmissions in order of sending, including segments acknowledged since.
     again: VecDeque<(Time, u32)>,
-    /// Losses so far, those of retransmissions included.
+    /// Losses so far, lost retransmissions included.
     losses: u32,
 }
 
@@ -154,7 +154,7 @@ impl Outstanding {
         if self.sacked.is_empty() { self.una } else { self.top }
     }
 
-    /// Counts a duplicate acknowledgement as a segment received out of order; whether there are more of them than segments that can
+    /// Counts a duplicate acknowledgement as a segment received out of order; returns whether there are more of them than segments that can
     /// have been.
     pub fn count_duplicates(&mut self, duplicates: u32) -> bool {
         self.duplicates += duplicates;
@@ -169,7 +169,7 @@ impl Outstanding {
         self.duplicates
     }
 
-    /// An acknowledgement of `acked` segments: the first was missing, the others are those that duplicates told of.
+    /// An acknowledgement of `acked` segments: the first was missing, the others are the ones that caused duplicates.
     pub fn uncount_duplicates(&mut self, acked: u32) {
         self.duplicates = self.duplicates.saturating_sub(acked.saturating_sub(1));
     }
@@ -210,13 +210,13 @@ impl Outstanding {
         self.segments.push_back(Sent { at: now, fate: Fate::default() });
     }
 
-    /// A segment is retransmitted. A probe at the tail does not count as being on its way beside the original.
+    /// A segment is retransmitted. A probe at the tail does not count as in flight in addition to the original.
     #[cold]
     pub fn resend(&mut self, seq: u32, now: Time, probe: bool) {
         let segment = self.at(seq);
         segment.at = now;
         segment.fate.set(Fate::REPEATED);
-        // After an undo, what a timeout sends may be on its way already.
+        // After an undo, segments that a timeout retransmits may already be in flight.
         if !probe && !segment.fate.has(Fate::RESENT) {
             segment.fate.set(Fate::RESENT);
             self.resent += 1;
@@ -261,14 +261,14 @@ impl Outstanding {
         self.sacked.first_absent(seq)
     }
 
-    /// A block names a segment that was not sacked before: what was known of it.
+    /// A block names a segment that was not sacked before; returns its former state.
     pub fn sack(&mut self, seq: u32) -> Sent {
         self.sacked.insert(seq);
         self.top = self.top.max(seq + 1);
         let segment = self.at(seq);
         let before = *segment;
         segment.fate.set(Fate::SACKED);
-        // A retransmission of what is not lost is believed to be on its way still.
+        // A retransmission of a segment that is not lost counts as still in flight.
         if segment.fate.clear(Fate::LOST) {
             let resent = segment.fate.clear(Fate::RESENT);
             self.lost -= 1;
@@ -367,7 +367,7 @@ impl Outstanding {
                 self.again.remove(place);
                 continue;
             };
-            // What a timeout marked waits to be sent anew, unless that loss is withdrawn.
+            // Segments that a timeout marked wait for retransmission, unless their loss is withdrawn.
             if fate.has(Fate::LOST) && !fate.has(Fate::RESENT) {
                 place += 1;
                 continue;

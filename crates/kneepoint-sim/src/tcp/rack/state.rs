@@ -9,9 +9,10 @@
 //! Recovery  ─ every retransmission needless, or a late original → undone
 //! ```
 //!
-//! The window falls when Cwr or Recovery begins: at once in the controller, by proportional rate reduction (RFC 9937) in what is sent.
-//! A retransmission that is lost again during Recovery reduces nothing by itself: nothing is delivered for it, so nothing is sent for
-//! it either.
+//! The window falls when Cwr or Recovery begins: at once in the controller, by proportional rate reduction (RFC 9937)
+//! in the sender.
+//! A retransmission that is lost again during Recovery causes no reduction by itself: it delivers nothing, so nothing
+//! is sent for it.
 
 use super::lent::Lent;
 use super::news::News;
@@ -33,7 +34,7 @@ impl Rack {
         self.out.una() >= self.point
     }
 
-    /// An acknowledgement that is more than one of what is in order, or arrives in another state than Open: what it leads to.
+    /// The effect of an acknowledgement that is not in order, or arrives in another state than Open.
     #[cold]
     pub(super) fn alert(
         &mut self,
@@ -197,7 +198,7 @@ impl Rack {
         self.forced = lost.map(|seq| Forced { seq, probe: false, more: 0 });
     }
 
-    /// What is sent for an acknowledgement that told of `delivered` segments and found `losses`.
+    /// The number of segments to send for an acknowledgement of `delivered` segments that detected `losses`.
     pub(super) fn reduce(&mut self, host: &mut Lent, delivered: u32, losses: u32, advanced: bool) {
         let pipe = self.out.in_flight();
         if let Some(prr) = self.reduction.as_mut().filter(|_| delivered > 0) {
@@ -207,7 +208,7 @@ impl Rack {
         }
     }
 
-    /// The window is what the reduction was to leave, unless it was undone.
+    /// The window has its reduced value, unless the reduction was undone.
     fn end_reduction(&mut self, host: &mut Lent, state: State) {
         if self.state == State::Cwr || self.undo.marker.is_some() || self.reduction.is_none() {
             host.follow();
@@ -216,7 +217,7 @@ impl Rack {
         self.state = state;
     }
 
-    /// A probe at the tail repaired a loss that nothing else told of: the window falls at once.
+    /// A tail loss probe repaired a loss of which there was no other sign: the window falls at once.
     pub(super) fn repair_by_probe(&mut self, host: &mut Lent) {
         self.begin_reduction(host, false);
         self.state = State::Cwr;
@@ -315,8 +316,8 @@ impl Rack {
         undone
     }
 
-    /// A partial acknowledgement in Recovery: whether it answers an original while retransmissions are on their way, so that nothing
-    /// more is to be retransmitted.
+    /// A partial acknowledgement in Recovery: whether it acknowledges an original while retransmissions are in flight,
+    /// so that no more need to be retransmitted.
     fn try_undo_partial(&mut self, host: &mut Lent, packet: &Packet, before: u32) -> bool {
         if self.undo.marker.is_none() || !self.is_late(host, packet) {
             return false;
@@ -360,7 +361,7 @@ impl Rack {
                 self.forward &= !(news.sacked || duplicates > 0);
             } else if news.advanced && !recovered {
                 self.point = self.out.high();
-                // Step 2b: new data tells whether the timeout was spurious.
+                // Step 2b: new data shows whether the timeout was spurious.
                 if self.out.high() < self.limit(host) {
                     return Turn::NewFirst;
                 }

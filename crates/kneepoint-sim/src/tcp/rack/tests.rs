@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Tests of the counts, whatever is sent and heard.
+//! Tests of the counts, for any sequence of events.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -6,7 +6,7 @@
 //! ```text
 //! progress     in Open and Cwr a probe after 2 SRTT + slack, or 2 SRTT + WCDelAckT with one segment outstanding,
 //!              but no later than the timeout; in other states the timeout                          §7.2
-//! probe        new data whatever the window, else the last segment; then the timeout from now on   §7.3
+//! probe        new data beyond the window too, else the last segment; then the timeout from now on   §7.3
 //! reordering   the wait for segments that may be lost, + slack; then the timeout of the first segment
 //! timeout      the first segment is lost, and all others that were sent a round trip ago           §6.3; then twice as long
 //! closed       with nothing outstanding and no room: a probe after max(RTO, 200 ms), then twice as long
@@ -23,7 +23,7 @@ const MOST_DOUBLINGS: u32 = 10;
 /// A probe before the first round trip is known (Linux TCP_TIMEOUT_INIT).
 const FIRST_PROBE: Span = Span::from_secs(1);
 
-/// What the timer is for.
+/// The purpose of the timer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Purpose {
     /// Nothing.
@@ -39,12 +39,12 @@ pub enum Purpose {
     Window,
 }
 
-/// What a wake-up led to.
+/// The effect of a wake-up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Woken {
-    /// Nothing that a controller would hear of.
+    /// Nothing that a controller is notified of.
     Idle,
-    /// A repair begins.
+    /// A recovery episode begins.
     Repair,
     /// The retransmission timer expired.
     Timeout,
@@ -169,7 +169,7 @@ impl Rack {
         if self.probe.is_none() {
             let new = self.out.high() < self.limit(host);
             let (high, seq) = (self.out.high(), self.out.high() - u32::from(!new));
-            // Linux probes with all of the unit that the window has room for.
+            // Linux probes with as much of the unit as fits the window.
             let room = host.window().saturating_sub(self.out.in_flight());
             let more = if new && room > 1 { self.unit_of(host, room) - 1 } else { 0 };
             self.probe = Some(super::Probe { end: high + u32::from(new) + more, again: !new });
@@ -201,7 +201,7 @@ impl Rack {
         Woken::Timeout
     }
 
-    /// What is outstanding is lost (Linux `tcp_enter_loss`).
+    /// Outstanding segments are lost (Linux `tcp_enter_loss`).
     fn enter_loss(&mut self, host: &mut Lent) {
         let begins = self.state < State::Recovery;
         let (una, high) = (self.out.una(), self.out.high());
@@ -234,7 +234,7 @@ impl Rack {
         self.forward = host.options.frto && (begins || self.retries > 0);
     }
 
-    /// Nothing is outstanding, and the receiver has no room for what there is.
+    /// Nothing is outstanding, and the receiver has no room for the next segment.
     pub(super) fn watch_window(&mut self, host: &Lent) {
         if self.timer.purpose == Purpose::None {
             self.set_timer(Purpose::Window, self.window_probe(host), host);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What leaves next: a segment whatever the window, then what is lost, then new data.
+//! The next segment to send: a segment regardless of the window, then lost ones, then new data.
 //!
 //! As Linux's `tcp_xmit_retransmit_queue`, `tcp_write_xmit` and `tcp_tso_should_defer` have it.
 //!
@@ -30,7 +30,7 @@ const UNITS_PER_SECOND: f64 = 1024.0;
 /// The pace by window and round trip in slow start, and in avoidance.
 const PACES: (f64, f64) = (2.0, 1.2);
 
-/// What an event calls for.
+/// The reaction to an event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Turn {
     /// Nothing.
@@ -38,7 +38,7 @@ pub(super) enum Turn {
     None,
     /// New data, as far as the window goes.
     Fresh,
-    /// What is lost, then new data.
+    /// Lost segments, then new data.
     Lost,
     /// What is lost.
     OnlyLost,
@@ -57,7 +57,7 @@ impl Turn {
 }
 
 impl Rack {
-    /// One above the last segment that there is and that the receiver has room for.
+    /// One above the last segment that exists and fits the receiver's window.
     #[inline]
     pub fn limit(&self, host: &Lent) -> u32 {
         host.total.min(self.edge)
@@ -79,7 +79,7 @@ impl Rack {
             if self.out.is_missing(seq) {
                 return Some(seq);
             }
-            // What pacing held back has arrived meanwhile.
+            // A segment held back by pacing has been acknowledged meanwhile.
             self.forced = None;
             self.probe = self.probe.take().filter(|_| !probe);
         }
@@ -179,7 +179,7 @@ impl Rack {
         head.at + srtt <= host.now + patience
     }
 
-    /// Segments until the end of the buffer that the next one is in. Linux fills buffers of 64 KiB behind the first flight.
+    /// Segments from the next one to the end of its buffer. Linux fills buffers of 64 KiB behind the first flight.
     fn left_of_buffer(&self, host: &Lent) -> u32 {
         let size = largest(host);
         size - self.out.high().saturating_sub(host.options.initial_window as u32) % size

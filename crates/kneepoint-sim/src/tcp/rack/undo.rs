@@ -9,8 +9,8 @@
 //! F-RTO   after a timeout something arrives that was never retransmitted              RFC 5682 §3
 //! ```
 //!
-//! An undone window is what it was, or what it is if that is more; so is the threshold. After a mark nothing is undone: it is
-//! congestion whatever became of the segments.
+//! Undoing restores the former window, unless the present one is larger; so does it with the threshold. After a mark
+//! nothing is undone: it means congestion, whatever the fate of the segments.
 
 use crate::packet::Packet;
 use crate::units::Time;
@@ -20,7 +20,7 @@ pub fn millisecond(time: Time) -> u64 {
     time.0 / 1_000_000
 }
 
-/// What the undoing of a reduction takes.
+/// The state that undoing a reduction needs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Undo {
     /// The first segment outstanding when the episode began, where one is under way that may be undone.

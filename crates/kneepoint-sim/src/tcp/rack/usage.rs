@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Whether the window is what limits the sender, and what becomes of a window that is not used.
+//! Whether the window limits the sender, and the decay of an unused window.
 //!
 //! RFC 7661, RFC 2861; as Linux's `tcp_cwnd_validate`, `tcp_is_cwnd_limited` and `tcp_cwnd_restart` have it.
 //!
@@ -77,7 +77,7 @@ impl Rack {
         self.usage.since = host.now;
     }
 
-    /// There is data to send after nothing was outstanding.
+    /// New data follows an idle period.
     pub fn on_write(&mut self, host: &mut Lent) {
         let idle = host.now.since(self.last_sent);
         let starts = self.last_sent > Time::ZERO && self.out.is_empty() && host.options.slow_start_after_idle;

@@ -7,13 +7,13 @@ use crate::tcp::room::{Offer, Rest};
 use crate::units::Time;
 
 impl Receiver {
-    /// The same at a proxy that holds so many segments at most.
+    /// The same at a proxy that holds this many segments at most.
     #[must_use]
     pub fn holding(self, capacity: u32) -> Receiver {
         Receiver { short: false, room: Some(Box::new(Offer::Rest(Rest::new(capacity)))), ..self }
     }
 
-    /// The proxy holds so many segments of data in order: the acknowledgement that tells the sender, if it should know.
+    /// The proxy holds this many segments of data in order: returns the window update for the sender, if due.
     pub fn hold(&mut self, segments: u32, now: Time) -> Option<Reply> {
         let next = self.next;
         match self.room.as_deref_mut() {

@@ -7,7 +7,7 @@ use super::cursor::Cursor;
 use crate::fault::Fault;
 use crate::suggest::did_you_mean;
 
-/// What a system call does to the host under test.
+/// The effect of a system call on the host under test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Does {
     /// Nothing that its sender would notice.
@@ -61,7 +61,7 @@ const CALLS: [(&str, Does); 26] = [
     ("sendfile", Does::Refused("the subset has no files; `write` sends the same")),
 ];
 
-/// Options of sockets: whether they leave a sender as it is, or why they are refused.
+/// Socket options: ignored where they do not affect a sender, else refused with a reason.
 const SOCKET_OPTIONS: [(&str, Result<(), &str>); 17] = [
     ("SO_REUSEADDR", Ok(())),
     ("SO_SNDBUF", Ok(())),
@@ -76,7 +76,7 @@ const SOCKET_OPTIONS: [(&str, Result<(), &str>); 17] = [
     ("TCP_NODELAY", Ok(())),
     ("TCP_NOTSENT_LOWAT", Ok(())),
     ("TCP_CONGESTION", Ok(())),
-    ("TCP_CORK", Err("it holds back data that is no whole segment")),
+    ("TCP_CORK", Err("it holds back data that is not a whole segment")),
     ("TCP_MAXSEG", Err("segments are as large as the handshake says")),
     ("TCP_USER_TIMEOUT", Err("a simulated connection is not given up")),
     ("TCP_FASTOPEN", Err("data in a SYN is outside the subset")),

@@ -65,7 +65,7 @@ const IGNORED: [&str; 17] = [
     "define",
 ];
 
-/// Reads all items; what cannot be read is a fault, and reading goes on behind it.
+/// Reads all items; an unreadable one is a fault, and reading continues after it.
 pub(super) fn read(text: &str, faults: &mut Faults) -> Written {
     let mut reader = Reader {
         cursor: Cursor { text, at: 0 },
@@ -152,7 +152,7 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// The rest of the text is not read: it may be part of what is not closed.
+    /// The rest of the text is not read: it may be part of the unclosed item.
     fn unclosed(&mut self, began: usize, message: &str, help: &str) -> Fault {
         let place = began..self.cursor.at;
         self.cursor.at = self.cursor.text.len();

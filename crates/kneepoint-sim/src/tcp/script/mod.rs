@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Scripts of packetdrill that test a sender: what arrives, what it must send and when, and its state.
+//! Scripts of packetdrill that test a sender: arriving packets, the packets that it must send with their times, and its
+//! state.
 //!
 //! ```
 //! use kneepoint_sim::tcp::script;
@@ -29,7 +30,7 @@
 //! ```
 //!
 //! The host sends, and the script receives: data to the host, sockets that are polled, and connections other than one are refused
-//! by name, and so is everything that is no whole segment. docs/drill.md has the subset as a table.
+//! by name, and so is everything that is not a whole segment. docs/drill.md has the subset as a table.
 //!
 //! Readings: a packet of several segments is compared segment by segment, so how segments are gathered for the device is
 //! left open. PSH, acknowledgement numbers, windows and options of the host's packets are not compared. Packets that the script
@@ -99,14 +100,14 @@ pub fn parse(text: &str) -> Result<Script, Vec<Fault>> {
 }
 
 impl Script {
-    /// The options of the host that the script asks for: Linux's, with what its settings and its handshake change.
+    /// The options of the host that the script asks for: Linux's, with changes by its settings and its handshake.
     pub fn options(&self) -> Options {
         let agreed = self.plan.agreed;
         let options = self.plan.settings.options(agreed.sack, agreed.timestamps, agreed.ecn);
         Options { payload: Bytes(agreed.payload.into()), handshake: true, ..options }
     }
 
-    /// The controller that it asks for.
+    /// The requested controller.
     pub fn controller(&self) -> &cc::Config {
         &self.plan.settings.cc
     }
@@ -126,7 +127,7 @@ impl Script {
         Script { recorded: true, ..self }
     }
 
-    /// Runs it on the host that it asks for.
+    /// Runs it on the requested host.
     pub fn run(&self) -> Outcome {
         self.run_on(self.options(), self.controller())
     }

@@ -41,7 +41,7 @@ pub enum Kind {
     Time,
     /// An assertion does not hold.
     State,
-    /// It sends or wakes up without end.
+    /// It sends or wakes up endlessly.
     Endless,
 }
 
@@ -68,7 +68,7 @@ crate::keys! {
         pub rows: Vec<Row>,
     }
 
-    /// An event with what the host did.
+    /// An event with the host's reaction.
     #[derive(Clone, Debug, PartialEq)]
     pub struct Row {
         /// Its line, from 1.

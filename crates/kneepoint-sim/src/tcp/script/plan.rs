@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! From a script as it is written to one that can be run: who opens the connection, what its handshake agrees on, and bytes as
-//! segments.
+//! From a script as it is written to one that can be run: the opener of the connection, the result of its handshake,
+//! and bytes as segments.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ use crate::fault::{Fault, Faults};
 use crate::packet::Block;
 use crate::units::Span;
 
-/// What a handshake agreed on.
+/// The result of a handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Agreed {
     /// Payload of a full segment.
@@ -58,7 +58,7 @@ pub(super) struct Expected {
 pub(super) enum Action {
     /// The host opens the connection, or answers the packet that does.
     Open,
-    /// It answers the second packet of the handshake, which offers a window of so many bytes, and has opened.
+    /// It answers the second packet of the handshake, which offers a window of this many bytes, and has opened.
     Opened(Option<u64>),
     /// The script acknowledges.
     Arrive(Arrival),
@@ -82,7 +82,7 @@ pub(super) struct Step {
     pub action: Action,
 }
 
-/// A script to run, and the host that it asks for.
+/// A script, and the host that it requires.
 pub(super) struct Plan {
     pub steps: Vec<Step>,
     pub agreed: Agreed,
@@ -122,7 +122,7 @@ pub(super) fn plan(written: Written, faults: &mut Faults) -> Option<Plan> {
 /// The segment size of a host that announces none (RFC 9293 §3.7.1).
 const SMALLEST_MSS: u32 = 536;
 
-/// What the first two packets agree on.
+/// The options agreed by the first two packets.
 fn agreement(events: &[Event], settings: &Settings) -> Result<Agreed, Fault> {
     let syn = |inbound| {
         events.iter().find_map(|event| match &event.what {
@@ -239,7 +239,7 @@ impl Planner {
         };
         let mut blocks = [(0, 0); 3];
         if let Some((.., fourth)) = wire.options.sack.get(3) {
-            let help = "keep the first three: more do not fit beside timestamps";
+            let help = "keep the first three: more do not fit with timestamps";
             return Err(Fault::at(fourth.clone(), "a fourth block is outside the subset", help));
         }
         for (block, (first, end, written)) in blocks.iter_mut().zip(&wire.options.sack) {
@@ -257,7 +257,7 @@ impl Planner {
 
     /// The segment that begins at a byte.
     fn segment(&self, what: &str, byte: u32, place: &Range<usize>) -> Result<u32, Fault> {
-        // The FIN has a number of its own.
+        // The FIN has its own number.
         let byte = if self.closed && byte == self.written + 2 { byte - 1 } else { byte };
         let payload = self.agreed.payload;
         match byte.checked_sub(1) {
@@ -365,7 +365,7 @@ impl Planner {
         let asked = call.number(count).filter(|asked| (0..i64::from(MOST_BYTES)).contains(asked));
         let Some(bytes) = asked.map(|asked| asked as u32).filter(|bytes| self.written + bytes < MOST_BYTES)
         else {
-            let message = "the size of this write is no number, or there is too much to send".to_string();
+            let message = "the size of this write is not a number, or there is too much to send".to_string();
             return fault(
                 message,
                 format!("write numbers of bytes, less than {MOST_BYTES} of them together"),

@@ -141,7 +141,7 @@ impl<'s> Runner<'s> {
         })
     }
 
-    /// Whether a recorded packet only acknowledges, as kernels answer what they discard: that is no sender's.
+    /// Whether a recorded packet only acknowledges, as kernels do for discarded packets, which no sender sends.
     fn is_answer(&self, expected: &Expected) -> bool {
         let bits = expected.bits;
         let seen = self.host.sent.get(self.taken);
@@ -248,7 +248,7 @@ impl<'s> Runner<'s> {
         Box::new(Found { kind: Kind::Time, at: from, expected, seen, host })
     }
 
-    /// What the host sent from this packet on, with times.
+    /// The host's packets from this one on, with times.
     fn shown(&self, first: usize) -> Vec<String> {
         let sent = packets(&self.host.sent[first..], PACKETS);
         sent.into_iter().map(|(at, packet)| format!("{packet} at {:.6} s", at.as_secs_f64())).collect()

@@ -6,7 +6,7 @@ use crate::suggest::did_you_mean;
 use crate::tcp::{Host, Options};
 use crate::units::Span;
 
-/// The host that a script asks for.
+/// The host that a script requires.
 #[derive(Clone, Debug)]
 pub(super) struct Settings {
     /// The options that need no handshake.
@@ -35,16 +35,16 @@ impl Settings {
     }
 }
 
-/// A value, and what it does.
+/// A value and its effect.
 type Choice = (&'static str, fn(&mut Settings));
 
 /// What a setting does.
 enum Effect {
     /// This.
     Sets(fn(&mut Settings, u64)),
-    /// It has one of these values, and each does this.
+    /// It has one of these values, each with this effect.
     Chooses(&'static [Choice]),
-    /// It has these values, and with each of them nothing that a sender would notice.
+    /// It has these values, none of which affects a sender.
     Only(&'static [&'static str]),
     /// Nothing that a sender would notice.
     Nothing,
@@ -59,7 +59,7 @@ const TABLE: [(&str, Effect); 43] = [
     ("congestion_control", Controller),
     ("timestamps", Sets(|host, value| host.timestamps = value != 0)),
     ("sack", Sets(|host, value| host.sack = value != 0)),
-    // Linux 6 recovers by time whatever its first bit says; the others change how.
+    // Linux 6 recovers by time for either value of the first bit; the other bits change how.
     ("recovery", Only(&["0", "1"])),
     ("early_retrans", Sets(|host, value| host.options.probes = value >= 3)),
     ("reordering", Sets(|host, value| host.options.dupthresh = value.clamp(1, 1000) as u32)),
@@ -78,11 +78,11 @@ const TABLE: [(&str, Effect); 43] = [
     ("workaround_signed_windows", Only(&["0"])),
     // Removed from Linux 4.15 on.
     ("fack", Nothing),
-    // Of a receiver, of listening sockets, of buffers and of closed connections.
+    // Settings of a receiver, of listening sockets, of buffers and of closed connections.
     ("dsack", Nothing),
     ("rmem", Nothing),
     ("mem", Nothing),
-    // A large send buffer is none: the host has no other.
+    // A large send buffer has no effect: the host has no other.
     (
         "wmem",
         Only(&["4096 16384 4194304", "4096 50000 4194304", "4096 262144 4194304", "4096 4194304 4194304"]),
@@ -102,7 +102,7 @@ const TABLE: [(&str, Effect); 43] = [
     ("no_metrics_save", Nothing),
     ("autocorking", Nothing),
     ("notsent_lowat", Nothing),
-    // How segments are gathered for the device, and paced where the controller asks for pace.
+    // How segments are gathered for the device, and paced where the controller sets a pace.
     // A hundredth of a window of packets is less than one, so that nothing waits.
     (
         "tso_win_divisor",
@@ -131,7 +131,7 @@ pub(super) fn apply_defaults(settings: &mut Settings) -> Result<(), (String, Str
     DEFAULTS.iter().try_for_each(|(name, value)| apply(settings, name, value))
 }
 
-/// Applies one setting, or gives problem and remedy. Its name may be that of a file below `/proc/sys`.
+/// Applies one setting, or gives problem and remedy. Its name may be a file's below `/proc/sys`.
 pub(super) fn apply(settings: &mut Settings, name: &str, value: &str) -> Result<(), (String, String)> {
     let path = name.trim_start_matches("/proc/sys/").replace('/', ".");
     let bare = path.trim_start_matches("net.ipv4.").trim_start_matches("tcp_");

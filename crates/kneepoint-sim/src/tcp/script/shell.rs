@@ -7,7 +7,7 @@ use super::settings::{Settings, apply, apply_defaults};
 use crate::fault::Fault;
 use crate::fault::Faults;
 
-/// What a command is to the simulated host.
+/// The effect of a command on the simulated host.
 enum Known {
     /// Settings, each `NAME=VALUE`.
     Assigns,
@@ -100,7 +100,7 @@ fn write(words: &[String]) -> Result<(), (String, String)> {
     }
 }
 
-/// The device sends at once whatever its queue is, unless it drops.
+/// The device sends at once with any queue, unless it drops.
 fn judge_queue(words: &[String]) -> Result<(), (String, String)> {
     let named = |name: &str| words.iter().any(|word| word == name);
     if named("netem") || named("limit") || named("tbf") || named("fq") {

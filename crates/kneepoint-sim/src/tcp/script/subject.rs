@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The host under test: a sender in simulated time, what it sent, and the packets around it that are no sender's.
+//! The host under test: a sender in simulated time, its packets, and the surrounding packets that no sender makes.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::rng::Rng;
 use crate::tcp::{Info, Options, Segment, Sender};
 use crate::units::{Bytes, Span, Time};
 
-/// What a packet of the host is.
+/// The kind of a packet of the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SegmentKind {
     /// It opens the connection.
@@ -38,7 +38,7 @@ pub(super) struct Sent {
     pub flags: Flags,
 }
 
-/// More packets or wake-ups between two events are a host that never rests.
+/// More packets or wake-ups between two events mean an endless loop of the host.
 const RESTLESS: u32 = 1_000_000;
 
 /// The host.
@@ -59,7 +59,7 @@ pub(super) struct Subject {
     opening: bool,
     opened_at: Time,
     clocks: Clocks,
-    /// What the sender's clock is ahead, so that ticks and milliseconds begin together, as a kernel's do.
+    /// The lead of the sender's clock, so that ticks and milliseconds begin together, as in a kernel.
     ahead: Span,
     steps: u32,
     ticks: Option<Ticks>,
@@ -95,8 +95,8 @@ impl Subject {
         }
     }
 
-    /// The same where timers expire when those of the host that was recorded did, if they are for that time as far as ticks say: what
-    /// follows from the instant of an expiry is then compared, and not the phase of a clock.
+    /// The same with timers that expire when the recorded host's did, if both are set for that time to within a tick:
+    /// the comparison then covers the consequences of an expiry, not the phase of a clock.
     pub fn following(self, expiries: VecDeque<Time>) -> Subject {
         Subject { expiries, replays: true, ..self }
     }
@@ -213,7 +213,8 @@ impl Subject {
         let (first, last) = ticks.bounds(self.now, wanted);
         let (due, tick) = (ticks.expiry(self.now, wanted), ticks.every);
         if self.replays {
-            // What a timer sends is seen some microseconds after the tick. A timer of which nothing was seen had a tick more: an
+            // Packets sent by a timer are seen some microseconds after the tick. A timer of which nothing was seen had
+            // a tick more: an
             // acknowledgement may have come just before it.
             let recorded = self.expiries.front().map(|expiry| ticks.before(*expiry));
             return recorded.filter(|expiry| (first..=last).contains(expiry)).unwrap_or(due + tick);

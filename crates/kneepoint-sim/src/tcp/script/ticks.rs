@@ -68,8 +68,8 @@ impl Ticks {
         STEP * (0..LEVELS).find(|level| ticks < AHEAD << (STEP * level)).unwrap_or(LEVELS)
     }
 
-    /// When a timer may expire that is set at `now` for `wanted`, if the kernel's numbers differ by a tick from those here: a wheel
-    /// that is being turned is a tick ahead, and round trips are measured some microseconds apart.
+    /// When a timer may expire that is set at `now` for `wanted`, if the kernel's numbers differ by a tick from the
+    /// ones here: a wheel in motion is a tick ahead, and round trips are measured some microseconds apart.
     pub fn bounds(self, now: Time, wanted: Time) -> (Time, Time) {
         let every = self.every.0.max(1);
         let shift = self.shift(wanted.since(now).0.div_ceil(every) + 1);
@@ -97,7 +97,7 @@ impl Ticks {
 mod tests {
     use super::*;
 
-    /// The expiry in milliseconds of what is set at `now` for so long.
+    /// The expiry in milliseconds of a timer set at `now` for this long.
     fn expiry(now: u64, span: u64) -> u64 {
         let ticks = Ticks { every: Span::from_millis(4), first: Time(2_000_000), number: 5 };
         let at = |millis: u64| Time(millis * 1_000_000);

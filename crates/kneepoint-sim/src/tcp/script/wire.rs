@@ -220,7 +220,7 @@ fn options(cursor: &mut Cursor, options: &mut TcpOptions) -> Result<(), Fault> {
             return match (bytes % 4, options.any) {
                 (0, _) | (_, true) => Ok(()),
                 (over, false) => {
-                    let message = format!("the options have {bytes} bytes, which is no multiple of 4");
+                    let message = format!("the options have {bytes} bytes, which is not a multiple of 4");
                     Err(Fault::at(place, message, format!("add `nop` {} times", 4 - over)))
                 }
             };

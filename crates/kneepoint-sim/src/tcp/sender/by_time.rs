@@ -63,7 +63,7 @@ impl Sender {
         Heard { acked, rtt: told.rtt, one_way, repair: told.repair, done, drained }
     }
 
-    /// What the recovery has changed, for the rest of the sender.
+    /// Changes by the recovery, for the rest of the sender.
     #[inline]
     fn follow(&mut self) {
         let Some(rack) = self.rack.as_deref() else { return };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The calm path of a sender: its segments arrive in order, and nothing is missing.
 //!
-//! Most acknowledgements and segments go this way. It does what `Sender::hear` and `Sender::next_segment` do in this
-//! state, without asking for what the state rules out. The state is looked at after each step off this path, and
+//! Most acknowledgements and segments go this way. It does the same as `Sender::hear` and `Sender::next_segment` in
+//! this state, without tests that the state rules out. The state is inspected after each step off this path, and
 //! lasts until an acknowledgement brings news or a timer expires. A test drives a sender on each path through the same
 //! transfers.
 
@@ -12,7 +12,7 @@ use crate::packet::{Flags, Packet};
 use crate::rng::Rng;
 use crate::units::Time;
 
-/// What takes an acknowledgement off the calm path.
+/// Conditions that exclude an acknowledgement from the calm path.
 const NEWS: Flags = Flags::SYN.with(Flags::ECE).with(Flags::RATE).with(Flags::CHANGE);
 
 impl Sender {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The data of a sender: without end, of a given size, or written while the sender runs.
 //!
-//! Writes fill whole segments. The last one is as short as the data ends; a later write fills it up unless it was sent
-//! already, so short segments may lie anywhere in what is outstanding. There is no delay for the sake of larger
+//! Writes fill whole segments. The last one ends with the data and may be short; a later write fills it up unless it
+//! was sent already, so short segments may be anywhere among the outstanding ones. There is no delay for the sake of
+//! larger
 //! packets (RFC 9293 §3.7.4, Nagle).
 
 use std::collections::VecDeque;
@@ -71,7 +72,7 @@ impl Sender {
         Sender { total: 0, data, ..Sender::new(options, controller, None) }
     }
 
-    /// More data to send, which [`poll`](Sender::poll) may have packets of at once. It is lost on a sender that is not
+    /// More data to send; [`poll`](Sender::poll) may return packets of it at once. It is lost on a sender that is not
     /// [`writable`](Sender::writable), or no longer.
     pub fn write(&mut self, bytes: Bytes, now: Time) {
         let ends = (self.una, self.high, self.total);

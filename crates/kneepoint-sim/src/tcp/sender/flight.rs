@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Packets in flight, and what keeps the sender from sending more.
+//! Packets in flight, and the limit on further sending.
 
 use super::{Phase, Sender};
 use crate::tcp::{Recovery, Reduced};
 
 impl Sender {
-    /// One above the last segment that there is and that the receiver has room for.
+    /// One above the last segment that exists and fits the receiver's window.
     pub(super) fn limit(&self) -> u32 {
         self.total.min(self.una.saturating_add(self.options.max_window))
     }
@@ -28,21 +28,21 @@ impl Sender {
         self.phase == Phase::Recovery && self.options.recovery == Recovery::Sack
     }
 
-    /// Whether the window is what keeps the sender from sending more.
+    /// Whether the window limits the sender.
     #[inline]
     pub(super) fn window_is_full(&self) -> bool {
         f64::from(self.outstanding()) + 1.0 > self.control.window
     }
 
-    /// Whether there is data to send and the pace is what holds it back: a window that is spread over the round trip
-    /// limits the sender although it is seldom full.
+    /// Whether there is data to send and pacing holds it back: a window that is spread over the round trip limits the
+    /// sender although it is seldom full.
     #[inline]
     pub(super) fn is_paced(&self) -> bool {
         self.control.pacing.is_some() && self.next < self.limit()
     }
 
-    /// Packets that a reduction starts from: the window as far as the receiver has room for it, or what is outstanding where that
-    /// is less.
+    /// The base of a reduction: the window as far as the receiver has room for it, or the outstanding packets where
+    /// they are fewer.
     pub(super) fn flight(&self) -> f64 {
         let window = self.control.window.min(f64::from(self.options.max_window));
         let sent = f64::from(self.high - self.una);
@@ -58,7 +58,8 @@ mod tests {
     use crate::cc;
     use crate::tcp::Options;
 
-    /// What a loss starts from at a window of 40 packets, of which so many are outstanding, at a receiver with room for 20.
+    /// The base of a reduction at a window of 40 packets, of which this many are outstanding, with a receiver that has
+    /// room for 20.
     fn flight(reduced: Reduced, outstanding: u32) -> f64 {
         let options = Options { reduced, max_window: 20, ..Options::default() };
         let mut sender = Sender::new(Arc::new(options), &cc::Config::default(), None);

@@ -13,10 +13,10 @@
 //!
 //! The controller keeps `W`; the inflation of fast recovery is kept here. No loss is reported twice before all
 //! that was outstanding when it was found is acknowledged (RFC 6582 §3.2; RFC 6675 §5.1 after a timeout).
-//! After a timeout the scoreboard is forgotten, for the receiver may have let its data go (RFC 2018 §8); RACK keeps it,
+//! After a timeout the scoreboard is forgotten, because the receiver may have discarded its data (RFC 2018 §8); RACK keeps it,
 //! as Linux does, and a timeout in recovery does not lower its threshold a second time.
-//! Departures: at a window of one packet a mark does not back the timer off (RFC 3168 §6.1.2); the initial window is that
-//! of the options even after a lost SYN (RFC 5681 §3.1: one segment); a transfer has at most 2^32 − 2 segments, 4 TB at
+//! Departures: at a window of one packet a mark does not back the timer off (RFC 3168 §6.1.2); the initial window follows
+//! the options even after a lost SYN (RFC 5681 §3.1: one segment); a transfer has at most 2^32 − 2 segments, 4 TB at
 //! 1000 bytes.
 
 mod advice;
@@ -50,7 +50,7 @@ const ENDLESS: u32 = u32::MAX - 1;
 /// The phase of a sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// It waits for the answer to its SYN; whether that is on its way, and the round trips to come with it.
+    /// It waits for the answer to its SYN; with a flag for an answer in flight, and the remaining round trips.
     Opening { sent: bool, rounds: u32 },
     /// Nothing is missing.
     Open,
@@ -82,7 +82,7 @@ pub struct Heard {
     pub rtt: Option<Span>,
     /// The time from sender to receiver that it measured; the clocks may differ by a constant.
     pub one_way: Option<Span>,
-    /// A repair begins.
+    /// A recovery episode begins.
     pub repair: bool,
     /// Everything is acknowledged now, and no data follows.
     pub done: bool,
@@ -103,32 +103,32 @@ pub struct Sender {
     /// One above the last segment there is.
     total: u32,
     phase: Phase,
-    /// Nothing happened that takes more than the [calm path](calm); a sender that lost the flag regains it there.
+    /// Nothing happened that needs more than the [calm path](calm); a sender that lost the flag regains it there.
     calm: bool,
     duplicates: u32,
     /// Packets that fast recovery may have outstanding beyond the window.
     inflation: i64,
-    /// A repair ends when everything below it is acknowledged.
+    /// A recovery episode ends when everything below it is acknowledged.
     point: u32,
     /// Duplicates mean nothing until something above it is acknowledged: they may answer segments sent twice.
     guard: u32,
     /// The segment at whose retransmission the timer expired last.
     expired: Option<u32>,
-    /// Packets in the network while a scoreboard guides recovery, counted anew at each acknowledgement.
+    /// Packets in the network while a scoreboard guides recovery, counted from zero at each acknowledgement.
     pipe: u32,
-    /// The next segment to send is `una`, whatever the window.
+    /// The next segment to send is `una`, regardless of the window.
     resend: bool,
     /// This recovery had its rescue retransmission (RFC 6675 §4, NextSeg rule 4).
     rescued: bool,
     /// This recovery saw a partial acknowledgement.
     partial: bool,
-    /// Segments known to have arrived, whatever was forgotten since.
+    /// Segments known to have arrived, including ones forgotten since.
     delivered: u32,
     /// Segments retransmitted.
     resent: u32,
     /// An acknowledgement above it may bring news of marks.
     marked: u32,
-    /// The next new segment tells the receiver that its echo was heard.
+    /// The next new segment acknowledges the receiver's echo.
     cwr: bool,
     /// The header bits of every segment sent for the first time.
     fresh: Flags,
@@ -151,7 +151,7 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// Bytes that a sender with these options keeps beside itself.
+    /// Bytes on the heap of a sender with these options.
     pub fn history(options: &Options) -> usize {
         if options.recovery == Recovery::Rack { size_of::<Rack>() } else { 0 }
     }
@@ -163,7 +163,7 @@ impl Sender {
         if options.recovery == Recovery::Rack { bits + Rack::SEGMENT } else { bits }
     }
 
-    /// Bytes that it keeps beside itself now.
+    /// Its bytes on the heap now.
     pub fn footprint(&self) -> usize {
         Sender::history(&self.options) + self.outstanding() as usize * Sender::segment(&self.options)
     }
@@ -216,7 +216,7 @@ impl Sender {
         self.control.window
     }
 
-    /// What its packets tell queues of it.
+    /// Information about it that its packets carry to queues.
     #[inline]
     pub fn hint(&self) -> Hint {
         Hint { window: self.options.hint.carries(self.control.window), rtt: self.rtt.smoothed() }

@@ -5,7 +5,7 @@ use super::Sender;
 use crate::rng::Rng;
 
 impl Sender {
-    /// The same, measuring round trips with the noise that its options ask for. It is drawn from a stream of its own, so
+    /// The same, with the noise of its options in measured round trips. It is drawn from its own stream, so
     /// that no other draw depends on it.
     pub fn noisy(mut self, stream: impl FnOnce() -> Rng) -> Sender {
         self.rtt = self.rtt.noisy(&self.options, stream);

@@ -54,7 +54,7 @@ mod tests {
     use crate::tcp::{Host, Options, Receiver, Sender};
     use crate::units::Time;
 
-    /// The flags of the first data of a connection whose SYN is lost so many times, and of its last SYN.
+    /// The flags of the first data of a connection whose SYN is lost this many times, and of its last SYN.
     fn first_data(ecn_fallback: bool, lost: u32, controller: &str) -> (Flags, Flags) {
         let options = Arc::new(Options { ecn: true, ecn_fallback, ..Options::of(Host::Linux) });
         let controller = Config::named(controller).unwrap();

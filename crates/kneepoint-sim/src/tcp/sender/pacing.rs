@@ -5,8 +5,10 @@
 //! rate = 2 W / R below half the slow-start threshold,  1.2 W / R above,  none for the first ten packets
 //! ```
 //!
-//! `W` window or packets in flight, whichever is more; `R` smoothed round-trip time. Linux's TCP computes the rate (`tcp_update_pacing_rate`,
-//! `tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`), and its queue `fq` spaces what leaves (E. Dumazet, `sch_fq`); bursts are those of `burst`.
+//! `W` window or packets in flight, the greater; `R` smoothed round-trip time. Linux's TCP computes the rate
+//! (`tcp_update_pacing_rate`,
+//! `tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`), and its queue `fq` spaces what leaves (E. Dumazet, `sch_fq`); bursts
+//! follow `burst`.
 
 use super::Sender;
 use crate::units::PacketRate;

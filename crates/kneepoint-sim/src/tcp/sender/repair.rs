@@ -17,13 +17,13 @@ impl Sender {
         told && self.phase == Phase::Open
             && match self.options.recovery {
                 Recovery::OldTahoe => false,
-                // A scoreboard tells new losses from old ones; duplicates alone do not (RFC 6582 §3.2 step 2).
+                // A scoreboard distinguishes new losses from old ones; duplicates alone do not (RFC 6582 §3.2 step 2).
                 Recovery::Sack | Recovery::Rack => true,
                 _ => self.una > self.guard || self.guard == 0,
             }
     }
 
-    /// A repair begins with an acknowledgement that told of `arrived` segments.
+    /// A recovery episode begins with an acknowledgement that reported `arrived` segments.
     #[cold]
     pub(super) fn repair(&mut self, now: Time, flight: f64, arrived: u32) {
         let (una, next) = (u64::from(self.una), u64::from(self.high));
@@ -71,13 +71,13 @@ impl Sender {
         }
     }
 
-    /// Everything that was outstanding when the repair began is acknowledged.
+    /// Everything that was outstanding when the recovery episode began is acknowledged.
     pub(super) fn end_repair(&mut self) {
         self.phase = Phase::Open;
         self.inflation = 0;
     }
 
-    /// The wake-up came: what it led to.
+    /// Handles the wake-up; returns its effect.
     pub fn on_wakeup(&mut self, now: Time) -> Woken {
         self.calm = false;
         if now < self.timer {
@@ -90,8 +90,8 @@ impl Sender {
         if self.rack.is_some() {
             return self.wake_by_time(now);
         }
-        // The threshold is held where the timer has already resent this segment (RFC 5681 §3.1). The back-off cannot
-        // tell: a duplicate acknowledgement with a timestamp clears it.
+        // The threshold is held where the timer has already resent this segment (RFC 5681 §3.1). The back-off is no
+        // indication: a duplicate acknowledgement with a timestamp clears it.
         let again = self.expired.replace(self.una) == Some(self.una);
         self.rtt.back_off();
         self.timed = None;
@@ -117,7 +117,7 @@ impl Sender {
         self.timer = now + self.rtt.timeout();
     }
 
-    /// RFC 6582 §3.2 step 3: the next hole, and a window deflated by what left the network.
+    /// RFC 6582 §3.2 step 3: the next hole, and a window deflated by the packets that left the network.
     pub(super) fn on_partial(&mut self, newly: u32) {
         if self.options.recovery == Recovery::NewReno {
             self.resend = true;
@@ -150,7 +150,7 @@ impl Sender {
     #[inline]
     pub(super) fn arrived(&mut self) -> u32 {
         let out_of_order = self.held_out_of_order();
-        // What a timeout made the sender forget, it may hear of a second time.
+        // Segments that the sender forgot at a timeout may be acknowledged a second time.
         let delivered = self.delivered.max(self.una + out_of_order);
         delivered - std::mem::replace(&mut self.delivered, delivered)
     }
@@ -176,14 +176,14 @@ impl Sender {
         }
     }
 
-    /// The window was reduced: what marks say of the packets outstanding is no news (RFC 3168 §6.1.2).
+    /// The window was reduced: marks on the outstanding packets are no new signal (RFC 3168 §6.1.2).
     pub(super) fn answer_echo(&mut self) {
         self.marked = self.high;
         self.cwr = self.options.ecn;
     }
 }
 
-/// What the header of a segment says of its sender's answer to marks.
+/// The fields in a segment's header with its sender's response to marks.
 pub(super) fn capability(options: &Options, marks: Marks) -> Flags {
     let capable = Flags::ECT.with_if(marks == Marks::Scalable, Flags::SCALABLE);
     Flags::default().with_if(options.ecn, capable)

@@ -42,7 +42,7 @@ impl Rule for Bola {
         let top = seen.ladder.len() - 1;
         let weight = (most - 1.0).max(0.0) / utility(top);
         let gain = |rung: usize| (weight * utility(rung) - fill) / rate(rung);
-        // Of equals the lowest: a buffer of one segment makes all of them equal.
+        // The lowest of equals: a buffer of one segment makes all of them equal.
         (0..=top).rev().max_by(|a, b| gain(*a).total_cmp(&gain(*b))).unwrap_or(0)
     }
 }

@@ -15,7 +15,7 @@ use crate::settings::{Raw, Refusal, Setting, Settings};
 use crate::suggest::did_you_mean;
 use crate::units::{Rate, Span};
 
-/// What a rule sees when a segment is to be asked for.
+/// Inputs of a rule that chooses the next segment.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen<'a> {
     /// Bit rates of the encodings, increasing.
@@ -55,7 +55,7 @@ crate::registry! {
 }
 
 impl Any {
-    /// [`Rule::rung`], for whichever rule this is.
+    /// [`Rule::rung`], forwarded to the rule.
     pub fn rung(&self, seen: &Seen) -> usize {
         each!(self, one => one.rung(seen))
     }
@@ -174,7 +174,7 @@ mod tests {
     fn a_rule_takes_the_highest_rung_with_a_full_buffer_behind_a_fast_link() {
         let ladder = Ladder::default();
         let top = ladder.rates().len() - 1;
-        // The fullest that a buffer is when a segment is asked for.
+        // The largest buffer level at which a segment is requested.
         for (segment, room) in [(4, 12), (4, 30), (4, 240), (2, 6), (10, 30)] {
             let (segment, room) = (Span::from_secs(segment), Span::from_secs(room));
             for rule in REGISTRY.iter().filter_map(|entry| Config::named(entry.name)) {

@@ -66,7 +66,7 @@ mod tests {
         assert_eq!(rung(&[]), 0);
         // 0.85 · 2 / (1/2 + 1/6) = 2.55 Mbit/s, where the mean is 4.
         assert_eq!(rung(&[2e6, 6e6]), 1);
-        // What was before the last twenty does not count.
+        // Only the last twenty count.
         assert_eq!(rung(&[[1e5].as_slice(), &[5e6; 20]].concat()), 3);
     }
 }

@@ -7,7 +7,7 @@ use std::str::FromStr;
 const SECOND: i128 = 10_i128.pow(DIGITS as u32);
 const DIGITS: usize = 18;
 
-/// A point in time, comparable whatever the offset in which it was written.
+/// A point in time, comparable across written offsets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Instant(i128);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Viewing: what the players of a group did inside the measurement window.
+//! Viewing: actions of a group's players inside the measurement window.
 //!
 //! ```text
-//! playbacks       that began; a viewer whose playback has not has no start-up time yet
+//! playbacks       that began; a viewer whose playback has not begun has no start-up time yet
 //! start-up time   from the request for the first segment, as it reaches the server, to the beginning of playback
 //! stall           playback stands still, after it began, because the buffer is empty
 //! stall share     time stalled / (time played + time stalled)
@@ -10,7 +10,8 @@
 //! utility         ln(bit rate / lowest of the ladder), mean over the segments (BOLA's, INFOCOM 2016, §III)
 //! ```
 //!
-//! What a player did counts when it tells so: with each segment, and about once in a segment's length while none comes.
+//! A player's actions count when it reports them: with each segment, and about once per segment length while none
+//! arrives.
 
 use super::Request;
 use crate::metric::{Entry, MBIT, PERCENT, PLAIN, Quantity, Reports, Tallies, number, times};
@@ -18,11 +19,11 @@ use crate::units::{Rate, Span, Time};
 
 /// How long a player played.
 pub const PLAYED: Quantity = Quantity::number("played");
-/// How long it stood still for want of data after playback had begun.
+/// How long it stood still for lack of data after playback had begun.
 pub const STALLED: Quantity = Quantity::number("stalled");
-/// How often it began to.
+/// How often it began.
 pub const STALLS: Quantity = Quantity::number("stalls");
-/// Changes of the bit rate that it asked for.
+/// Changes of the requested bit rate.
 pub const SWITCHES: Quantity = Quantity::number("switches");
 /// How long it took until playback began.
 pub const STARTUP: Quantity = Quantity::times("startup");
@@ -33,7 +34,7 @@ pub const BITS: Quantity = Quantity::number("bits");
 /// Their utilities, each times its length in seconds.
 pub const UTILITY: Quantity = Quantity::number("utility");
 
-/// What a player did since it reported last.
+/// A player's actions since its last report.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Played {
     pub(super) played: Span,

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! qlog (draft-ietf-quic-qlog-main-schema-13, draft-ietf-quic-qlog-quic-events-12), in and out: a simulated flow as a file of a QUIC sender, and
-//! such files, of any stack, as the signals that the sender had.
+//! qlog (draft-ietf-quic-qlog-main-schema-13, draft-ietf-quic-qlog-quic-events-12), in both directions: a simulated
+//! flow as a file of a QUIC sender, and files of any stack as the signals of their sender.
 //!
 //! | event | written | read |
 //! |---|---|---|
-//! | `packet_sent` | each transmission has a number of its own | number, time, length |
+//! | `packet_sent` | each transmission has its own number | number, time, length |
 //! | `packet_received` with an `ack` frame | packets newly acknowledged in order | packets newly acknowledged |
 //! | `packet_lost` | the transmission that is repaired, when its repair leaves | a loss, dated by the lost transmission |
 //! | `recovery_metrics_updated` | window, bytes in flight, round trips (RFC 9002 §5) | a round-trip sample where it is new |
 //! | `congestion_state_updated` | `recovery`, and `open` after it | – |
 //!
-//! TCP has no packet numbers and selective acknowledgements are not among a run's events, so ranges are those of cumulative acknowledgements. The
+//! TCP has no packet numbers and selective acknowledgements are not among a run's events, so ranges follow cumulative
+//! acknowledgements. The
 //! rate of a controller that paces is no event either.
 
 mod read;

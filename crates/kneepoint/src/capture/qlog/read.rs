@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Reads qlog of any stack: JSON text sequences, a record a line, or one document; of this draft and of those with other names for the same.
+//! Reads qlog of any stack: JSON text sequences, a record a line, or one document; of this draft and of earlier ones
+//! with other names.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +12,10 @@ use crate::capture::{Malformed, Transfer};
 use crate::predict::Sample;
 use crate::units::{Span, Time};
 
-/// A connection in a file, from the side that the file is of.
+/// A connection in a file, seen from the side that wrote the file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Traced {
-    /// Its title, or what else names it.
+    /// Its title, or another name.
     pub name: String,
     /// Its signals as a sender.
     pub transfer: Transfer,
@@ -35,7 +36,7 @@ pub fn is_qlog(bytes: &[u8]) -> bool {
     head.first() == Some(&b'{') && named.iter().any(|name| head.windows(name.len()).any(|part| part == *name))
 }
 
-/// The traces of a file, and the place where it was cut off, if it was. Fails where it is no qlog of a form that is read.
+/// The traces of a file, and the place where it was cut off, if it was. Fails unless it is qlog of a supported form.
 pub fn read(bytes: &[u8]) -> Result<(Vec<Traced>, Option<Malformed>), Malformed> {
     if let Some(one) = document(bytes) {
         let traces = one.traces.into_iter().enumerate();
@@ -116,7 +117,7 @@ struct Happened {
     data: Value,
 }
 
-/// What is gathered while events pass.
+/// Data gathered while events pass.
 #[derive(Default)]
 struct Course {
     transfer: Transfer,
@@ -235,7 +236,7 @@ fn number(data: &Value) -> Option<u64> {
     number.filter(|_| carries_data(data))
 }
 
-/// Whether a packet may carry data: handshake packets have a number space of their own.
+/// Whether a packet may carry data: handshake packets have their own number space.
 fn carries_data(data: &Value) -> bool {
     let kinds = [&data["header"]["packet_type"], &data["packet_type"], &data["type"]];
     let kind = kinds.into_iter().find_map(Value::as_str);

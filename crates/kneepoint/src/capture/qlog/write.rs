@@ -28,7 +28,7 @@ pub struct Tracer<W> {
     /// The first segment not acknowledged, and the transmissions of it and of those after it.
     una: u64,
     outstanding: VecDeque<u64>,
-    /// A repair lasts until this segment is acknowledged.
+    /// A recovery episode lasts until this segment is acknowledged.
     repaired: Option<u64>,
     trip: Trip,
     failure: Option<io::Error>,
@@ -132,7 +132,7 @@ impl<W: Write> Tracer<W> {
                 self.event(at, "quic:packet_lost", json!({ "header": header(lost) }))?;
             }
             Some(place) => self.outstanding.resize(place + 1, number),
-            // The repair of what arrived.
+            // The recovery of segments that had arrived.
             None => {}
         }
         self.event(at, "quic:packet_sent", json!({ "header": header(number), "raw": { "length": size } }))

@@ -8,8 +8,9 @@
 //! ```
 //!
 //! A jump back is a step by the median over the hosts; where they have no timestamps and their numbers advance, the time after the jump
-//! continues at the time before. Where timestamps or numbers go back as well, the file is only unordered. A jump forward is a step if
-//! two directions agree, or one for a jump of 10 s, and by the least of their values: otherwise the hosts were idle. Without
+//! continues at the time before. Where timestamps or numbers go back as well, the file is only unordered. A jump
+//! forward is a step if two directions agree, or a single one for a jump of 10 s; its size is the least of their
+//! values. Otherwise the hosts were idle. Without
 //! timestamps, a jump of 10 s is a step if data was outstanding and new data follows: a sender that waits so long retransmits. All packets
 //! after a step are moved by it.
 
@@ -26,7 +27,7 @@ const FORWARD: i128 = 1_000_000_000;
 /// A jump forward that one direction alone distinguishes from a stall of the path.
 const ALONE: i128 = 10_000_000_000;
 
-/// Packets of a direction that are looked at on either side of a jump.
+/// Packets of a direction that are inspected on either side of a jump.
 const NEAR: usize = 64;
 
 /// A clock that was set during a capture.
@@ -74,9 +75,9 @@ pub(super) struct Clocks {
 /// The evidence of one direction on a jump.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Vote {
-    /// By its timestamps the clock was set so far, in ns.
+    /// The step of the clock by its timestamps, in ns.
     Step(i128),
-    /// By its numbers, packets later in the file were sent later, or earlier.
+    /// The order of sending by its numbers: packets later in the file were sent later, or earlier.
     Later(bool),
 }
 
@@ -125,7 +126,7 @@ impl Clocks {
 /// Where segments of an interface are.
 type Place = (Direction, Point);
 
-/// By how much the segments from a packet on are to be moved, in ns.
+/// The shift of the segments from a packet on, in ns.
 type Move = (u64, i128);
 
 /// The clock of an interface.
@@ -179,7 +180,7 @@ fn awaited<'s>(seen: impl Iterator<Item = (Direction, &'s [Segment])>, jumps: &[
     let mut directions: BTreeMap<Direction, Vec<&Segment>> = BTreeMap::new();
     seen.for_each(|(direction, seen)| directions.entry(direction).or_default().extend(seen));
     directions.values_mut().for_each(|all| all.sort_by_key(|one| one.number));
-    // How many directions more there are that waited through this jump than through the one before.
+    // The additional number of directions that waited through this jump, compared with the previous one.
     let mut more = vec![0_i64; jumps.len() + 1];
     for (&(from, to), data) in &directions {
         let answers = directions.get(&(to, from)).map_or(&[][..], Vec::as_slice);
@@ -255,7 +256,7 @@ fn opinion(seen: &[Segment], place: usize, rate: Option<f64>) -> Option<Vote> {
     (!after.syn || progress < 0).then_some(Vote::Later(passed < 0 && progress > 0))
 }
 
-/// How far the numbers of the second packets are ahead of those of the first, by their acknowledgements or else their data.
+/// The lead of the second packets' numbers over the first's, by their acknowledgements or else their data.
 fn progress(before: &[Segment], after: &[Segment]) -> Option<i32> {
     let furthest =
         |seen: &[Segment], number: fn(&Segment) -> Option<u32>| seen.iter().filter_map(number).reduce(later);
@@ -277,7 +278,7 @@ fn elapsed(before: &Segment, after: &Segment) -> i128 {
     i128::from(after.at.0) - i128::from(before.at.0)
 }
 
-/// By how much the timestamps of a host advanced.
+/// The advance of a host's timestamps.
 fn ticks(before: &Segment, after: &Segment) -> Option<i32> {
     Some(after.timestamps?.0.wrapping_sub(before.timestamps?.0) as i32)
 }
@@ -295,7 +296,7 @@ fn rate<'a>(pairs: impl Iterator<Item = &'a [Segment]>) -> Option<f64> {
         .then(|| super::transfer::usual_clock(measured).unwrap_or(measured))
 }
 
-/// By how much the clock was set; nothing if it was not, and an unknown amount without evidence.
+/// The step of the clock; none if it was not set, and an unknown amount without evidence.
 fn decide(jump: &Jump, votes: &[Vote]) -> Option<Option<i128>> {
     let mut steps: Vec<i128> = votes
         .iter()

@@ -9,13 +9,13 @@
 //!                 1 s; within 1 ms where there are neither an identification nor timestamps
 //!                 bytes that were sent with the same timestamp, in packets of other sizes: network cards put packets together
 //!                 and take them apart, and number the parts from the identification of the whole
-//! at two points   more than half of what one of them saw, the other saw, too
+//! at two points   more than half of the packets at one of them also passed the other
 //! ```
 //!
-//! A sender gives a retransmission another identification, and a later timestamp wherever it comes a tick of the clock later. A
-//! point of capture is an interface of a file; on Linux's "any" it is what the frame's header says. Of two points that saw the
-//! same data the one that saw more of it is taken: what is lost between them was seen by the first alone. Points that saw
-//! different parts, as those of a bond, are put together. Resets tell nothing of a transfer and are left out.
+//! A sender gives a retransmission another identification, and a later timestamp wherever it comes a tick of the clock
+//! later. A point of capture is an interface of a file; on Linux's "any", the frame's header names it. Of two points
+//! with the same data the one with more of it is taken: packets lost between them passed only the first. Points with
+//! different parts, as in a bond, are put together. Resets contain no data of a transfer and are left out.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,7 +33,7 @@ pub(super) struct Point {
 }
 
 impl Point {
-    /// The interface, whatever the direction.
+    /// The interface, in either direction.
     fn interface(self) -> (u32, u32, u32) {
         (self.file, self.interface, self.place >> 1)
     }
@@ -49,7 +49,7 @@ pub(super) struct Once {
     pub answers: Vec<Segment>,
     /// Copies at one point.
     pub copies: u64,
-    /// Packets at points that saw what another saw.
+    /// Packets at points that repeat another point's packets.
     pub set_aside: u64,
 }
 
@@ -94,7 +94,7 @@ fn tells(segment: &Segment) -> bool {
     segment.payload > 0 || segment.syn || segment.ack.is_some()
 }
 
-/// The points that are taken: from the one that saw most, those that did not see the same.
+/// The chosen points: the one with most packets, then others with different ones.
 fn chosen(
     mut points: Vec<(Point, Vec<Segment>)>,
     seen: impl Fn(&[Segment]) -> Ranges,
@@ -143,7 +143,7 @@ fn distinct(mut segments: Vec<&Segment>) -> Vec<Segment> {
     segments.into_iter().filter(fresh).cloned().collect()
 }
 
-/// What was sent with each timestamp in packets of each identification.
+/// The data sent with each timestamp in packets of each identification.
 #[derive(Default)]
 struct Sent(BTreeMap<(u32, u16), Ranges>);
 

@@ -37,7 +37,7 @@ pub(super) struct CapturedFrame<'a> {
     pub(super) at: Time,
     /// Link-layer type, a number of the tcpdump.org registry.
     pub(super) link: i32,
-    /// The interface among those of its file.
+    /// The interface, by its number in its file.
     pub(super) interface: u32,
     pub(super) bytes: &'a [u8],
     /// Length on the wire, in bytes.
@@ -51,11 +51,11 @@ pub(super) enum Record<'a> {
     Timeless,
 }
 
-/// What ends a file early.
+/// Reasons for a truncated file.
 pub(super) enum End {
-    /// It was cut off inside a record, as by a full disk; what is before is whole.
+    /// It was cut off inside a record, as by a full disk; the part before is whole.
     Cut(Malformed),
-    /// What follows cannot be what it should be.
+    /// The next record is invalid.
     Fault(Malformed),
 }
 

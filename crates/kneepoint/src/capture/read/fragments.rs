@@ -26,7 +26,7 @@ pub(super) struct Fragment {
     pub(super) id: u32,
 }
 
-/// A fragmented packet, by what its fragments share.
+/// A fragmented packet, by the common fields of its fragments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Key {
     pub(super) point: Point,
@@ -42,13 +42,13 @@ pub(super) struct Whole {
     pub(super) key: Key,
     /// When its first fragment was captured.
     pub(super) at: Time,
-    /// What was captured of it without a gap.
+    /// The captured part without a gap.
     pub(super) bytes: Vec<u8>,
     /// Its length on the wire, as far as that is known.
     pub(super) length: usize,
 }
 
-/// One fragment: its length on the wire, and what was captured of it.
+/// One fragment: its length on the wire, and its captured part.
 type Piece = (usize, Vec<u8>);
 
 #[derive(Debug)]
@@ -113,7 +113,8 @@ impl Fragments {
         self.stale.extend(pending.map(|pending| (key, pending)));
     }
 
-    /// What is incomplete at the end of the file: packets whose first fragment is there, and the number of other fragments.
+    /// Incomplete packets at the end of the file: the ones with their first fragment, and the number of other
+    /// fragments.
     pub(super) fn finish(&mut self) -> (Vec<Whole>, u64) {
         let keys: Vec<Key> = self.pending.keys().copied().collect();
         keys.into_iter().for_each(|key| self.give_up(key));
@@ -133,7 +134,7 @@ impl Pending {
         }
         let mut passed = self.reached;
         self.reached = self.reached.max(offset + part.wire);
-        // What begins in the new part of it may reach further.
+        // A record that begins in its new part may reach further.
         while passed < self.reached {
             let next = self.pieces.range(passed + 1..=self.reached).inspect(|_| step());
             let furthest = next.map(|(start, (length, _))| start + length).max();

@@ -22,7 +22,7 @@ const AUTHENTICATION: u8 = 51;
 /// The segment of a packet; `None` for a fragment that others must complete.
 pub(super) type Found = Result<Option<(Direction, Segment)>, Other>;
 
-/// What is left when a file ends.
+/// Pending data when a file ends.
 #[derive(Debug, Default)]
 pub(super) struct Leftovers {
     /// Packets of which fragments are missing.

@@ -121,14 +121,14 @@ pub(super) fn begin(link: i32, part: Part) -> Result<(Layer, Part), Other> {
         // An address and a control byte, then an Ethernet type.
         104 => (Layer::Typed(part.half(2)?), part.after(4)?),
         105 => (Layer::Wireless, part),
-        // A header of its own, whose length is little-endian.
+        // A separate header, whose length is little-endian.
         127 => (Layer::Wireless, part.after(usize::from(part.half(2)?.swap_bytes()))?),
         // BSD loopback: an address family, numbered differently by each system.
         0 | 108 => (Layer::Ip, part.after(4)?),
         // Linux cooked, version 1 and 2.
         113 => (Layer::Typed(part.half(14)?), part.after(16)?),
         276 => (Layer::Typed(part.half(0)?), part.after(20)?),
-        // Raw IP: its number in files, those of two operating systems, and those of IPv4 and IPv6.
+        // Raw IP: its number in files, two numbers of operating systems, and the numbers of IPv4 and IPv6.
         _ => (Layer::Ip, part),
     })
 }

@@ -2,7 +2,8 @@
 //! Reads pcap and pcapng files into TCP segments, and derives the signals of the sender from these.
 //!
 //! IPv4 and IPv6 over the link layers of [`supported`], also through tunnels and in fragments. The two directions may come from several
-//! files, such as one per interface, and what was captured more than once counts once. Packets other than TCP are counted and skipped;
+//! files, such as one per interface, and packets captured more than once count once. Packets other than TCP are counted
+//! and skipped;
 //! a file that was cut off is used up to there; a malformed one is an error with its byte offset.
 
 mod clocks;
@@ -118,7 +119,7 @@ pub fn is_capture(bytes: &[u8]) -> bool {
 }
 
 impl Capture {
-    /// Adds the segments of a file. Where it was cut off, the place is told, and what is before it was read.
+    /// Adds the segments of a file. The place of a truncation is reported, and the part before it was read.
     pub fn read(&mut self, bytes: &[u8]) -> Result<Option<Malformed>, Malformed> {
         self.files += 1;
         let (mut decoder, mut clocks, mut number) = (Decoder::default(), Clocks::default(), 0);
@@ -172,7 +173,7 @@ impl Capture {
         self.others.values().sum()
     }
 
-    /// The same by what they are, the most frequent first.
+    /// The same by kind, the most frequent first.
     pub fn kinds(&self) -> Vec<(Other, u64)> {
         let mut kinds: Vec<(Other, u64)> =
             self.others.iter().map(|(other, count)| (*other, *count)).collect();
@@ -213,7 +214,7 @@ impl Capture {
             let mut numbers = self.segments(direction).filter_map(|segment| segment.ack);
             let first = numbers.next()?;
             let most = numbers.map(|ack| ack.wrapping_sub(first) as i32).max()?;
-            // A SYN or a FIN has a number of its own.
+            // A SYN or a FIN has its own number.
             u64::try_from(most).ok().filter(|bytes| *bytes > 2)
         };
         let missing = |(from, to): &&Direction| !carried((*to, *from));
@@ -224,7 +225,7 @@ impl Capture {
         alone
     }
 
-    /// Whether there are acknowledgements of the data of a direction, after those of its handshake.
+    /// Whether there are acknowledgements of the data of a direction, after its handshake.
     pub fn is_answered(&self, (from, to): Direction) -> bool {
         self.segments((to, from)).any(|segment| segment.ack.is_some() && !segment.syn)
     }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Packets that hold no TCP segment, or none that can be read: what they are, for messages.
+//! Packets without a readable TCP segment: their kinds, for messages.
 
 use std::fmt;
 
 /// A packet without a TCP segment that can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Other {
-    /// By the name of its protocol, or of its fault.
+    /// Counted by the name of its protocol, or of its fault.
     Named(&'static str),
     /// By its Ethernet type.
     Type(u16),

@@ -53,7 +53,8 @@ pub(super) struct Told {
 /// The fate of earlier transmissions, as a data segment shows it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Sent {
-    /// Segments of the first transmission that it carries, without those of which an earlier part of the retransmission was counted.
+    /// Segments of the first transmission that it carries, without the ones already counted by an earlier part of the
+    /// retransmission.
     pub(super) segments: u64,
     /// When each lost transmission that it repairs was sent.
     pub(super) lost: Vec<Time>,
@@ -61,14 +62,14 @@ pub(super) struct Sent {
     pub(super) needless: bool,
     /// It was not seen although later bytes were, from this time on: reordered, or lost upstream of the capture.
     pub(super) hole: Option<Time>,
-    /// A retransmission of other bounds than those of the segment that it repairs.
+    /// A retransmission with other bounds than the lost segment.
     pub(super) resized: bool,
 }
 
 /// The bytes from the first unacknowledged to the last sent.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Outstanding {
-    /// By their beginnings, without gap or overlap. Those that were selectively acknowledged are joined.
+    /// Sorted by their beginnings, without gap or overlap. Those that were selectively acknowledged are joined.
     pieces: BTreeMap<u64, Piece>,
     una: u64,
     high: u64,
@@ -139,7 +140,7 @@ impl Outstanding {
             if start > self.high || probed <= self.high || probed > end {
                 continue;
             }
-            // It was sent more than once, perhaps, so that no round trip follows.
+            // It may have been sent more than once, so that it gives no round trip.
             let segment = Segment { at, ..Segment::default() };
             let piece = Piece { again: true, ..self.piece(self.high, probed, &segment) };
             let bytes = probed - self.high;
@@ -210,7 +211,7 @@ impl Outstanding {
             }
             found = true;
             if piece.missing {
-                // This may or may not be the first transmission: no echo tells.
+                // This may or may not be the first transmission: there is no echo to decide it.
                 piece.first = stamp;
                 sent.hole = Some(sent.hole.map_or(piece.sent, |known: Time| known.min(piece.sent)));
                 let original = *late.get_or_insert(self.originals.len());
@@ -294,7 +295,7 @@ impl Outstanding {
         self.cut(left);
         self.cut(right);
         let (mut begin, mut end, mut joined) = (left, right, None);
-        // A block that comes again finds one piece, and those beside it may be joined to it.
+        // A repeated block finds one piece, and its neighbours may be joined to it.
         while let Some((&start, piece)) = self.pieces.range(begin..right).next() {
             step();
             let piece = *piece;

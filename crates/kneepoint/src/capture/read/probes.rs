@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Probes of a closed window and of an idle connection (RFC 9293 §3.8.6.1, RFC 1122 §4.2.3.6).
 //!
-//! A probe carries no byte, or some that the receiver has no room for or has already. Retransmitted until the receiver answers, they are
-//! neither data nor losses. The window is that of the newest acknowledgement, which is what the sender knows wherever the capture is at
-//! the sender. Elsewhere, data in flight when the window closed looks like a probe until it is acknowledged.
+//! A probe carries no data, or data for which the receiver has no room, or that it already has. Retransmitted until the
+//! receiver answers, they are
+//! neither data nor losses. The window is that of the newest acknowledgement, which the sender knows where the capture
+//! is at the sender. Elsewhere, data in flight when the window closed looks like a probe until it is acknowledged.
 
 use super::Segment;
 

@@ -65,7 +65,7 @@ fn option(kind: u8, length: usize, value: &[u8], segment: &mut Segment) {
     let word = |four: &[u8]| four.iter().fold(0, |word, byte| word << 8 | u32::from(*byte));
     match (kind, value) {
         (2, [high, low]) => segment.mss = Some(u16::from_be_bytes([*high, *low])),
-        // Of blocks that are cut off, those that are whole.
+        // The whole ones of truncated blocks.
         (5, blocks) if length.is_multiple_of(8) => {
             let blocks = blocks.chunks_exact(8).map(|block| (word(&block[..4]), word(&block[4..])));
             segment.sack.iter_mut().zip(blocks).for_each(|(place, block)| *place = block);

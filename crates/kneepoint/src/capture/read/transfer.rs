@@ -11,8 +11,9 @@
 //!
 //! Readings: a loss is dated by the lost transmission, which met the queue then, up to the delay of the way there.
 //! Packets retransmitted after a timeout count as lost unless SACK blocks covered them. The window is the data
-//! outstanding, which equals the congestion window only where that limits the sender. What a network card put together counts as
-//! the packets of one MSS that the wire carried. Packets and losses are counted in the segments of the first transmission, however
+//! outstanding, which equals the congestion window only where that limits the sender. A segment merged by a network
+//! card counts as the packets of one MSS that the wire carried. Packets and losses are counted in the segments of the
+//! first transmission, however
 //! retransmissions cut or join them; probes of a closed window are neither. A packet first seen after later ones was reordered if it came within half of
 //! the handshake's round trip, and lost before the capture otherwise. Where most repairs are of that kind, the capture is behind
 //! the losses, and these count, dated by the packet that showed the hole.
@@ -37,7 +38,7 @@ pub struct Vantage {
 
 /// The part of the round trip that may lie before a point of capture that counts as the sender's.
 const UNSEEN: f64 = 0.1;
-/// What a host itself may take to answer.
+/// The time that a host itself may take to answer.
 const HOST: Span = Span::from_micros(200);
 
 impl Vantage {
@@ -68,7 +69,7 @@ pub struct Transfer {
     pub bytes: u64,
     /// Data packets, in the segments of the first transmission.
     pub packets: u64,
-    /// Retransmissions of other sizes than what they repair: parts of a segment, or several in one.
+    /// Retransmissions of other sizes than the lost segments: parts of a segment, or several in one.
     pub resized: u64,
     /// Probes of a closed window or of an idle connection, which are not among the data packets.
     pub probes: u64,
@@ -227,7 +228,7 @@ impl Transfer {
     }
 
     /// Scores predictors against the same losses at other times: all of them later by a random time, and those that come after the
-    /// end at the beginning. What a predictor scores on them it owes to chance.
+    /// end at the beginning. A predictor's score on them is due to chance.
     pub fn score_by_chance(&self, rng: &mut Rng, configs: &[(String, Config)], hold_off: f64) -> Vec<Score> {
         let length = self.lasted.0.max(1);
         let later = rng.below(length);
@@ -282,7 +283,7 @@ fn clock(segments: &[Segment]) -> Option<f64> {
     usual_clock(measured).filter(|_| seconds > 1.0)
 }
 
-/// The usual clock that a measured one is close to.
+/// The usual clock frequency nearest to a measured one.
 pub(super) fn usual_clock(measured: f64) -> Option<f64> {
     let near = |clock: &&f64| (measured / **clock - 1.0).abs() < CLOCK_TOLERANCE;
     CLOCKS.iter().find(near).copied()

@@ -29,7 +29,7 @@ const OVER_UDP: [Tunnel; 7] = [
     (4790, vxlan_extended),
     (6081, geneve),
     (6635, labels),
-    // The port of Linux before that of RFC 7348 was assigned.
+    // The port of Linux before RFC 7348's was assigned.
     (8472, vxlan),
 ];
 
@@ -41,7 +41,7 @@ const HIDDEN: [(u16, &str); 4] = [
     (51820, "WireGuard, which encrypts"),
 ];
 
-/// What an IP packet of this protocol carries, if that is another packet.
+/// The packet inside an IP packet of this protocol, if any.
 pub(super) fn inner(protocol: u8, part: Part) -> Inner {
     match protocol {
         // IPv4 or IPv6 in IP.
@@ -92,7 +92,7 @@ fn geneve(part: Part) -> Inner {
     Ok((Layer::Typed(part.half(2)?), part.after(8 + options)?))
 }
 
-/// Of GTP-U, the messages that carry a packet; options follow where one of three flags is set.
+/// GTP-U messages that carry a packet; options follow where one of three flags is set.
 fn gtp(part: Part) -> Inner {
     let flags = part.byte(0)?;
     if flags & 0xf0 != 0x30 || part.byte(1)? != 255 {
@@ -124,7 +124,7 @@ fn gre(part: Part) -> Inner {
     match protocol {
         BRIDGED => Ok((Layer::Ethernet, rest)),
         GRE_PPP => Ok((Layer::Ppp, rest)),
-        // Only type II, which has a header of its own, has sequence numbers.
+        // Only type II, which has its own header, has sequence numbers.
         ERSPAN => Ok((Layer::Ethernet, rest.after(8 * sequenced)?)),
         ERSPAN_3 => erspan_3(rest),
         // No Ethernet type.
@@ -133,7 +133,8 @@ fn gre(part: Part) -> Inner {
     }
 }
 
-/// The last bit of the header announces another of eight bytes; five bits of it name the protocol of what was mirrored.
+/// The last bit of the header announces another of eight bytes; five bits of it name the protocol of the mirrored
+/// packet.
 fn erspan_3(part: Part) -> Inner {
     let last = part.half(10)?;
     let rest = part.after(if last & 1 == 0 { 12 } else { 20 })?;

@@ -127,7 +127,7 @@ fn scale(options: &Options) -> u8 {
     }
 }
 
-/// The window that a packet announces; that of a SYN is not scaled.
+/// The window that a packet announces; a SYN's is not scaled.
 fn window(packet: &Packet, options: &Options) -> u16 {
     let Some(packets) = packet.receive_window() else { return u16::MAX };
     let scale = if packet.flags.has(Flags::SYN) { 0 } else { scale(options) };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The events of a timeline: a lane of signs above its plots, and what they mean below them.
+//! The events of a timeline: a lane of signs above its plots, and their meaning below.
 
 use super::super::data::Data;
 use super::super::scale::Scale;
@@ -81,7 +81,7 @@ const MOST_LINES: usize = 8;
 /// Height of a row of signs.
 const LANE: f64 = 18.0;
 const MEASURED: &str = "measured";
-/// The class of what has no colour.
+/// The class of elements without a colour.
 const PLAIN: &str = "plain";
 
 impl Happening {
@@ -129,7 +129,7 @@ fn sign(drawing: &mut Drawing, one: &Happening, at: (f64, f64)) {
     drawing.with_tip(&tip, |inner| one.kind.sign(inner, one.class(), at));
 }
 
-/// Draws a line through a plot at what concerns all of them: the events of the link, and the starts of a few flows.
+/// Draws a line through all plots at the events of the link and at the starts of a few flows.
 pub(super) fn lines(drawing: &mut Drawing, chart: &Timeline, x: &Scale, (top, bottom): (f64, f64)) {
     let later = |one: &&Happening| one.at > 0.0;
     let starts = chart.happenings.iter().filter(later).filter(|one| one.kind == Kind::Start).count();

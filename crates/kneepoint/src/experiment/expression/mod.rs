@@ -14,7 +14,7 @@
 //!
 //! `utilization[scheme=pert, bandwidth=1mbit]` is one number; axes listed in the claim's `each` may be omitted.
 //! `rise(x over a)` is the smallest step from one value of `a` to the next, so `rise(x over a) >= 0` states that x does
-//! not decrease; `fall` is the same downwards.
+//! not decrease; `fall` is the same for decreases.
 
 mod evaluate;
 mod parse;

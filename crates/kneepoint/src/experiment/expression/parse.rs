@@ -16,7 +16,7 @@ pub struct Wrong {
     pub message: String,
 }
 
-/// A longer text is not a hand-written claim, and a sum of so many terms would exhaust the stack.
+/// A longer text is not a hand-written claim, and a sum of this many terms would exhaust the stack.
 const LONGEST: usize = 4000;
 
 /// Deeper nesting is not a hand-written claim, and would exhaust the stack.

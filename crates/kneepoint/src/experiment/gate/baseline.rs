@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A baseline: the verdicts and the numbers of a gate as they were accepted, for each pace.
 //!
-//! Numbers are kept seed by seed, because a later run has the same seeds: what differs is then due to the subject and not to the
-//! random numbers.
+//! Numbers are kept seed by seed, because a later run has the same seeds: differences are then due to the subject and
+//! not to the random numbers.
 
 use std::collections::BTreeMap;
 
@@ -63,7 +63,7 @@ impl KeptClaim {
 }
 
 impl Baseline {
-    /// Reads a file; the error says what is wrong with it.
+    /// Reads a file; the error names the fault.
     pub fn read(text: &str) -> Result<Baseline, String> {
         let read: Baseline =
             serde_json::from_str(text).map_err(|error| format!("it is no baseline: {error}"))?;
@@ -83,8 +83,8 @@ impl Baseline {
         self.paces.get(pace.name())
     }
 
-    /// This baseline with the cases of an outcome in the place of the accepted ones. Accepted cases that were not run stay, unless
-    /// [the gate](Outcome::gone) has them no more. Another subject begins anew.
+    /// This baseline with the cases of an outcome instead of the accepted ones. Accepted cases that were not run
+    /// stay, unless [the gate](Outcome::gone) no longer has them. Another subject begins anew.
     pub fn accepting(self, outcome: &Outcome) -> Baseline {
         let mut paces = if self.subject == outcome.subject { self.paces } else { BTreeMap::new() };
         let cases = outcome.cases.iter().map(|case| {

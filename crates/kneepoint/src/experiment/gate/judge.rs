@@ -8,7 +8,8 @@
 //!         m = margin of the subject − margin of the other, seed by seed
 //! ```
 //!
-//! The first is a test of a difference: what did not change has no difference at all, since equal code makes equal bytes. The second
+//! The first is a test of a difference: an unchanged number has no difference at all, since equal code makes equal
+//! bytes. The second
 //! is a test of non-inferiority: it is the subject that has to show that it is not worse, so few seeds and much noise do not pass.
 
 use super::baseline::KeptClaim;
@@ -18,7 +19,7 @@ use crate::table::paired::{LEVEL, Paired, holm};
 use crate::table::{Estimate, Labels};
 
 crate::choice! {
-    /// What becomes of a claim in a gate.
+    /// The status of a claim in a gate.
     pub enum Status {
         /// It holds.
         Passed = "passed",
@@ -26,7 +27,7 @@ crate::choice! {
         Failed = "failed",
         /// Its numbers differ from the baseline.
         Moved = "moved",
-        /// It is met by less than by the other scheme.
+        /// Its margin is smaller than the other scheme's.
         Worse = "worse",
         /// It does not hold, as in the baseline or with the other scheme.
         Known = "known",
@@ -43,7 +44,7 @@ impl Status {
         matches!(self, Status::Failed | Status::Moved | Status::Worse)
     }
 
-    /// The status of what has several: the gravest.
+    /// The status of an item with several: the gravest.
     pub fn of(several: impl Iterator<Item = Status>) -> Status {
         let gravity = |status: &Status| match status {
             Status::Failed => 6,
@@ -76,7 +77,7 @@ pub struct Move {
 /// How far numbers may move.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// From the baseline, as a part of it.
+    /// The change from the baseline, as a part of it.
     pub tolerance: f64,
     /// Below the other scheme, as a part of the number compared.
     pub margin: f64,
@@ -127,7 +128,7 @@ fn candidate(
     let (now, before) = (of(|pair| pair.0), of(|pair| pair.1));
     let paired = Paired::of(pairs.iter().copied());
     let size = now.mean.abs().max(before.mean.abs());
-    // A single seed has no noise to be told from.
+    // A single seed gives no estimate of noise.
     let certain = if pairs.len() == 1 { Some(0.0) } else { None };
     let p = paired.p.or(certain)?;
     let moved = Move { check: result.check.clone(), at: result.at.clone(), before, now, p };
@@ -151,7 +152,7 @@ fn pairs<'s>(
 pub struct Inferior {
     /// The comparison.
     pub check: String,
-    /// By how much more the subject meets it: negative.
+    /// The subject's additional margin: negative.
     pub difference: Estimate,
     /// How far the lower end of that may be below zero: negative.
     pub allowed: f64,
@@ -180,7 +181,7 @@ pub(super) fn inferior(subject: &Judgement, other: &Judgement, margin: f64) -> O
     })
 }
 
-/// The status of a claim, from its verdict, its moves, what was accepted and what the other scheme does.
+/// The status of a claim, from its verdict, its moves, the acceptances and the other scheme.
 pub(super) fn status(
     judgement: &Judgement,
     moved: bool,

@@ -6,8 +6,8 @@
 //! ```
 //!
 //! A suite is a folder of cases, and a case an experiment that leaves one sender open: the [subject](super::parse_for). A claim that
-//! neither a bottleneck nor the laboratory can express has no check but a reason, and is not applicable. A verdict is that of the
-//! claim; a [baseline](baseline) and another scheme decide what it means ([`judge`]).
+//! neither a bottleneck nor the laboratory can express has no check but a reason, and is not applicable. A verdict
+//! belongs to the claim; a [baseline](baseline) and another scheme decide on its meaning ([`judge`]).
 
 pub mod baseline;
 mod judge;
@@ -32,7 +32,7 @@ use suites::Carried;
 pub struct Question {
     /// The scheme under test.
     pub subject: Scheme,
-    /// Another scheme that it must not be worse than.
+    /// Another scheme, below which it must not fall.
     pub against: Option<Scheme>,
     /// External algorithms that schemes and cases may name.
     pub extensions: Extensions,
@@ -139,7 +139,7 @@ fn replace(experiment: &mut Experiment, threshold: &Threshold) {
     experiment.claims.insert(place.unwrap_or(experiment.claims.len()), claim);
 }
 
-/// What came of a gate.
+/// The outcome of a gate.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// The subject.
@@ -150,13 +150,13 @@ pub struct Outcome {
     pub pace: Pace,
     /// Whether an accepted outcome of this pace was there to be held against.
     pub has_baseline: bool,
-    /// Accepted cases that are no more.
+    /// Accepted cases that no longer exist.
     pub gone: Vec<String>,
     /// The cases, in the order of the suites.
     pub cases: Vec<CaseOutcome>,
 }
 
-/// What came of a case.
+/// The outcome of a case.
 #[derive(Clone, Debug)]
 pub struct CaseOutcome {
     /// Its suite.
@@ -177,18 +177,18 @@ pub struct CaseOutcome {
     pub claims: Vec<ClaimOutcome>,
 }
 
-/// What came of a claim.
+/// The outcome of a claim.
 #[derive(Clone, Debug)]
 pub struct ClaimOutcome {
     /// The claim.
     pub claim: Claim,
-    /// What became of it.
+    /// Its outcome.
     pub status: Status,
     /// Its judgement.
     pub judgement: Judgement,
     /// Numbers that differ from the baseline.
     pub moves: Vec<Move>,
-    /// By how much less it is met than by the other scheme, if that is too much.
+    /// The shortfall of its margin against the other scheme's, if that is too large.
     pub worse: Option<Inferior>,
 }
 

@@ -8,7 +8,7 @@ use crate::scenario::reader::{Shape, settings};
 use crate::scenario::tree::Table;
 
 crate::settings! {
-    /// What a gate tests, and by what it judges.
+    /// The subject of a gate, and its criteria.
     pub struct Asked {
         /// The scheme under test, as `knee compare` takes it.
         subject: Words = Words::default();
@@ -18,9 +18,10 @@ crate::settings! {
         baseline: Words = Words::default();
         /// How far a number may move from the baseline, as a part of it.
         tolerance: f64 = 0.02, 0.0..=1.0;
-        /// Another scheme: no claim may be met by less than by this one, and one that this one fails too is no failure.
+        /// Another scheme: no claim may have a smaller margin than with this one, and one that this one fails too is
+        /// not a failure.
         against: Words = Words::default();
-        /// By how much less a claim may be met than by the other scheme, as a part of the number compared.
+        /// The permitted shortfall of a claim's margin against the other scheme's, as a part of the compared number.
         margin: f64 = 0.05, 0.0..=1.0;
         /// Seeds of each case; 0 for the case's own.
         seeds: u32 = 0, 0..=1000;

@@ -6,7 +6,7 @@ use crate::suggest::did_you_mean;
 /// Suite, name of the file and text of every case.
 const CASES: &[(&str, &str, &str)] = include!(concat!(env!("OUT_DIR"), "/cases.rs"));
 
-/// What a suite is about, by its name.
+/// The subject of a suite, by its name.
 const ABOUT: &[(&str, &str)] = &[
     ("bbr-draft", "the test cases of draft-ietf-ccwg-bbr-06, for BBRv3"),
     ("coexist", "shares of a bottleneck with the senders that are there already"),
@@ -63,7 +63,7 @@ mod tests {
         assert!(cases("rfc9734").unwrap_err().contains("did you mean `rfc9743`?"));
     }
 
-    /// A misspelt metric would make a claim untestable for every subject, and nobody would see it.
+    /// A misspelt metric would silently make a claim untestable for every subject.
     #[test]
     fn every_case_is_named_as_its_file_quotes_its_document_and_can_be_tested_by_some_subject() {
         for (suite, case, text) in CASES {

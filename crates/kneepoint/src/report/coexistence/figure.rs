@@ -6,9 +6,9 @@ use super::ratio;
 use crate::chart::{Drawing, Matrix, Tile, matrix};
 use crate::study::coexist::{Coexistence, Encounter, Square, parts, shown};
 
-/// The share of each row beside each column, in every setting.
+/// The share of each row against each column, in every setting.
 pub fn shares(all: &Coexistence) -> Drawing {
-    let title = "Share of the row over its fair share, beside the column";
+    let title = "Share of the row over its fair share, against the column";
     let words = |cell: &Encounter| {
         let taken = cell.taken();
         let (mean, interval) = parts(&taken, cell.most());
@@ -53,7 +53,7 @@ fn every(all: &Coexistence) -> ShownSettings {
     ((0..all.flows.len()).collect(), (0..all.buffers.len()).collect())
 }
 
-/// From nothing over the fair share to everything.
+/// From zero over the fair share to everything.
 fn share_tone(cell: &Encounter) -> f64 {
     let (fair, share) = (cell.fair_share(), cell.taken().mean * cell.fair_share());
     if share < fair { share / fair - 1.0 } else { (share - fair) / (1.0 - fair) }
@@ -63,7 +63,7 @@ fn share_legend() -> Vec<(f64, String)> {
     [(-1.0, "nothing"), (0.0, "fair"), (1.0, "everything")].map(|(at, text)| (at, text.to_string())).to_vec()
 }
 
-/// From no loss of the row's over equal losses to none of the column's.
+/// From losses of the column alone over equal losses to losses of the row alone.
 fn loss_tone(cell: &Encounter) -> f64 {
     2.0 * cell.loss_balance().mean - 1.0
 }
@@ -116,7 +116,7 @@ fn tip(all: &Coexistence, place: Square) -> String {
     let percent = |value: f64| number::significant(100.0 * value, 3);
     let drops = [0, 1].map(|side| percent(cell.estimate(|meeting| meeting.drop_ratio[side]).mean));
     format!(
-        "{row} beside {column}, {}: {} of its fair share; drops {} % and {} %, utilization {} %",
+        "{row} against {column}, {}: {} of its fair share; drops {} % and {} %, utilization {} %",
         all.setting(place.flows, place.buffer),
         shown(&cell.taken(), cell.most()),
         drops[0],

@@ -19,7 +19,7 @@ use crate::study::coexist::{Coexistence, Conduct, Encounter, Square, shown};
 pub fn document(all: &Coexistence, origin: &Manifest) -> Document {
     let (flows, buffer) = all.middle();
     let setting = all.setting(flows, buffer);
-    let share = format!("Share of the row / its fair share, beside the column, at {setting}");
+    let share = format!("Share of the row / its fair share, against the column, at {setting}");
     let loss = format!("Drop ratio of the row / of the column, at {setting}");
     let matrices = vec![
         Block::prose(share),
@@ -35,7 +35,8 @@ pub fn document(all: &Coexistence, origin: &Manifest) -> Document {
                   differences from one are noise.";
     let tiles = "Each block is a pair, each tile a setting: buffers from left to right, numbers of flows from top to bottom. \
                  Blue: the column starves the row. Orange: the row exceeds its fair share.";
-    let ratios = "The drop ratio of the row over that of the column. Orange: the row loses more often. Grey: no losses.";
+    let ratios =
+        "The drop ratio of the row over the column's. Orange: the row loses more often. Grey: no losses.";
     let figures = |name, lead: &str, title, drawing| {
         let drawn = Block::Figures(Layout::Whole, vec![figure(name, title, drawing)]);
         vec![Block::prose(lead), drawn]
@@ -65,7 +66,7 @@ pub fn document(all: &Coexistence, origin: &Manifest) -> Document {
     }
 }
 
-/// Who yields and who crowds out over all settings, in sentences.
+/// Sentences about schemes that yield or crowd out, over all settings.
 fn answer(all: &Coexistence) -> Prose {
     const WORDS: [(Conduct, [&str; 2]); 4] = [
         (Conduct::Coexists, ["coexists with all others", "coexist with all others"]),

@@ -78,7 +78,7 @@ impl Written {
                 && cell.flows == f64::from(flows[place.flows])
         };
         if cells.len() != expected.len() || !cells.iter().zip(&expected).all(stands) {
-            return Err("its cells are not those of every pair in every setting, in order".into());
+            return Err("its cells are not every pair in every setting, in order".into());
         }
         let cells = cells.into_iter().map(Cell::encounter).collect();
         Ok((Coexistence { title, about, controllers, buffers, flows, mix, enough, cells }, manifest))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The document about two results: what a reader may quote first, then the numbers, then what differs in their scenarios.
+//! The document about two results: first a sentence to quote, then the numbers, then the differences of their
+//! scenarios.
 
 use super::super::document::{Block, Column, Document, Prose, Section, Shown, Standing, Table, TableLine};
 use super::{Change, Compared, Difference, Matched};
@@ -40,7 +41,7 @@ pub fn document(difference: &Difference) -> Document {
     Document { title, about: verdict(difference), sections }
 }
 
-/// A sentence to quote: whether anything differs, and what most.
+/// A sentence to quote: whether anything differs, and the largest difference.
 fn verdict(difference: &Difference) -> Prose {
     let Difference { cases, same, .. } = difference;
     if cases.is_empty() {
@@ -61,9 +62,9 @@ fn verdict(difference: &Difference) -> Prose {
     let (total, apart) = (all().count(), all().filter(|(_, one)| one.apart).count());
     let known = format!("{} of {}", apart, counted(total, "difference"));
     let said = match apart {
-        0 => format!("None of {} is told apart from chance", counted(total, "difference")),
-        1 => format!("{known} is told apart from chance"),
-        _ => format!("{known} are told apart from chance"),
+        0 => format!("None of {} is distinguishable from chance", counted(total, "difference")),
+        1 => format!("{known} is distinguishable from chance"),
+        _ => format!("{known} are distinguishable from chance"),
     };
     let largest =
         all().filter(|(_, one)| one.apart).max_by(|(_, one), (_, other)| far(one).total_cmp(&far(other)));
@@ -110,13 +111,13 @@ fn signed(text: String, value: f64) -> String {
     if value > 0.0 && !is_zero { format!("+{text}") } else { text.replacen('-', "−", 1) }
 }
 
-/// The metric, and the part that it is of.
+/// The metric, and the part that it describes.
 fn name(one: &Compared) -> String {
     let part = one.part();
     if part.is_empty() { one.told.short.clone() } else { format!("{}, {part}", one.told.short) }
 }
 
-/// The difference as a cell; one that is told apart stands out.
+/// The difference as a cell; a significant one is highlighted.
 fn cell(one: &Compared) -> Shown {
     let shown = Shown::of(&one.difference, one.told.scale);
     let standing = if one.apart { Standing::Best } else { Standing::Unmarked };
@@ -136,7 +137,7 @@ fn whole(case: &Matched, several: bool) -> Option<Section> {
         ];
         TableLine { about: title.clone(), ..TableLine::new(name(one) + &unit, cells) }
     };
-    // What is nothing on both sides says nothing.
+    // Metrics that are zero on both sides are left out.
     let told = |one: &&Compared| one.a.mean != 0.0 || one.b.mean != 0.0;
     let table = Table {
         corner: "metric".into(),
@@ -183,7 +184,7 @@ fn matrix(cases: &[Matched]) -> Option<Section> {
     })
 }
 
-/// The differences that are told apart, a line each, the largest in proportion first, and what a terminal does not show.
+/// The significant differences, a line each, the largest in proportion first, and the part that a terminal omits.
 fn ranked(cases: &[Matched]) -> Vec<Block> {
     let all = || cases.iter().flat_map(|case| case.metrics.iter().map(move |one| (case, one)));
     let mut apart: Vec<(&Matched, &Compared)> = all().filter(|(_, one)| one.apart).collect();
@@ -201,9 +202,9 @@ fn ranked(cases: &[Matched]) -> Vec<Block> {
     };
     let left = apart.len() - table.lines.len();
     let more = if apart.is_empty() {
-        "No difference is told apart, and all".into()
+        "No difference is distinguishable from chance, and all".into()
     } else if left > 0 {
-        format!("{left} more that are told apart, and the")
+        format!("{left} more that are distinguishable, and the")
     } else {
         "The".into()
     };
@@ -217,16 +218,16 @@ fn is_alike(one: &Compared, other: &Compared) -> bool {
     one.metric == other.metric && one.of == other.of
 }
 
-/// The meaning of what stands out, where something does.
+/// The meaning of the marked values, where there are any.
 fn marks(table: &Table) -> Option<Block> {
     let any = table.lines.iter().flat_map(|line| &line.cells).any(|cell| cell.standing == Standing::Best);
     any.then(|| Block::Pages {
-        blocks: vec![Block::prose("Bold: told apart from chance.")],
-        terminal: vec![Block::prose("* told apart from chance")],
+        blocks: vec![Block::prose("Bold: distinguishable from chance.")],
+        terminal: vec![Block::prose("* distinguishable from chance")],
     })
 }
 
-/// What differs in the scenarios and beside them.
+/// The differences of the scenarios and of their circumstances.
 fn settings(changed: &[Change]) -> Option<Section> {
     let line = |change: &Change| {
         let value = |side: &Option<String>| {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Which case of one result is which of another: those with the same levels of the factors that both have. What one of them varies and
-//! all scenarios of the other have alike is a factor of both.
+//! The matching of two results' cases: cases with the same levels of common factors. A field that
+//! one of them varies and all scenarios of the other share is a factor of both.
 
 use super::super::{Comparison, Factor, SchemeResult};
 use super::settings::fixed;
 
-/// The places of the cases that both results have, in the order of the second. A case is matched where its levels in the common factors
-/// are those of one case of each result; two results of a single case each are matched whatever it is called.
+/// The places of the cases that both results have, in the order of the second. A case is matched where one case of each
+/// result has its levels in the common factors; two results of a single case each are matched regardless of the name.
 pub(super) fn matched(a: &Comparison, b: &Comparison) -> Vec<(usize, usize)> {
     let mut common: Vec<(&str, [Known; 2])> = Vec::new();
     for factor in a.factors.iter().chain(&b.factors) {
@@ -37,7 +37,7 @@ pub(super) fn matched(a: &Comparison, b: &Comparison) -> Vec<(usize, usize)> {
     }
 }
 
-/// How a result knows the level of a factor.
+/// The origin of the level of a factor in a result.
 enum Known {
     /// Its cases differ in it: the place among its factors.
     Varied(usize),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Two results side by side: cases matched by their factors, runs paired by their seeds, and what differs in their scenarios.
+//! Two results side by side: cases matched by their factors, runs paired by their seeds, and the differences of their
+//! scenarios.
 //!
 //! ```text
 //! d = b − a, seed by seed, over the seeds that both have       Student's interval of the mean of d
@@ -33,7 +34,7 @@ crate::keys! {
         pub b: Side,
         /// Whether both have the same cases and every run of them has the same numbers.
         pub same: bool,
-        /// What differs between the cases of the second result.
+        /// The factors of the second result.
         pub factors: Vec<Factor>,
         /// Fields of scenarios, files and versions that differ.
         pub changed: Vec<Change>,
@@ -102,7 +103,7 @@ crate::keys! {
         /// The probability of so large a difference between equal cases, after Holm's correction over all differences; null without two common
         /// seeds, and where nothing is random.
         pub p: Option<f64>,
-        /// Whether the difference is told apart from chance: `p` is 0.05 at most, or nothing is random.
+        /// Whether the difference is distinguishable from chance: `p` is 0.05 at most, or nothing is random.
         pub apart: bool,
         /// The metric for people.
         #[serde(skip)]
@@ -110,8 +111,8 @@ crate::keys! {
     }
 }
 
-/// The differences of the metrics with these keys, or of the headline metrics if there are none. The names of both results are those
-/// that readers know them by.
+/// The differences of the metrics with these keys, or of the headline metrics if there are none. Both results keep the
+/// names that readers know.
 pub fn difference(a: (&str, &Comparison), b: (&str, &Comparison), metrics: &[String]) -> Difference {
     let ((name_a, first), (name_b, second)) = (a, b);
     let pairs = matched(first, second);
@@ -212,7 +213,7 @@ fn same(a: &SchemeResult, b: &SchemeResult) -> bool {
         && pairs.iter().all(|(one, other)| one.rows == other.rows)
 }
 
-/// What a metric is a number of: the labels of its row.
+/// The subject of a metric: the labels of its row.
 type Place = (Labels, &'static Metric);
 
 /// The metrics that a case of each result has for some seed.
@@ -269,7 +270,7 @@ fn places(pairs: &[(&RunResult, &RunResult)], wanted: &[String]) -> Vec<Place> {
     found
 }
 
-/// Corrects the probabilities of all differences together, and marks those that are told apart from chance.
+/// Corrects the probabilities of all differences together, and marks the ones distinguishable from chance.
 fn correct(cases: &mut [Matched]) {
     let all = || cases.iter().flat_map(|case| &case.metrics).filter_map(|one| one.p);
     let mut corrected = holm(&all().collect::<Vec<_>>()).into_iter();
@@ -279,7 +280,7 @@ fn correct(cases: &mut [Matched]) {
     }
 }
 
-/// What a reader of the numbers should know.
+/// Remarks for a reader of the numbers.
 fn notes(cases: &[Matched]) -> Vec<String> {
     let lone = |count: usize| cases.iter().filter(|case| case.seeds.len() == count).count();
     let mut notes = Vec::new();
@@ -290,7 +291,7 @@ fn notes(cases: &[Matched]) -> Vec<String> {
             cases.len()
         ));
     }
-    // Of a single case the verdict says it.
+    // For a single case the verdict has it.
     if lone(1) > 0 && cases.len() > 1 {
         notes.push(format!(
             "{} of {} cases have one seed in common, which gives no interval",

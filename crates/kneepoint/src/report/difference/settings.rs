@@ -8,7 +8,8 @@ use toml::Value;
 use super::super::Manifest;
 use super::Change;
 
-/// Every difference of two manifests: fields of scenarios first. What differs in several scenarios alike is said once.
+/// Every difference of two manifests: fields of scenarios first. A difference that several scenarios share is listed
+/// once.
 pub(super) fn changes(a: &Manifest, b: &Manifest) -> Vec<Change> {
     let mut found: Vec<Change> = Vec::new();
     for (name, first, second) in scenarios(a, b) {
@@ -24,8 +25,8 @@ pub(super) fn changes(a: &Manifest, b: &Manifest) -> Vec<Change> {
     found
 }
 
-/// The scenarios of both sides by name, with the empty text where one has none of that name. Two single ones are the same whatever
-/// they are called.
+/// The scenarios of both sides by name, with an empty text for a missing one. Two single ones match
+/// under any names.
 fn scenarios<'m>(a: &'m Manifest, b: &'m Manifest) -> Vec<(&'m str, &'m str, &'m str)> {
     if let ([(_, first)], [(name, second)]) = (&a.scenario[..], &b.scenario[..]) {
         return vec![(name, first, second)];
@@ -131,7 +132,7 @@ fn written(value: &Value) -> String {
     }
 }
 
-/// What differs beside the scenarios.
+/// Differences outside the scenarios.
 fn others(a: &Manifest, b: &Manifest) -> Vec<Change> {
     let change = |what: String, one: Option<String>, other: Option<String>| {
         (one != other).then(|| Change { what, scenarios: Vec::new(), a: one, b: other })

@@ -50,7 +50,8 @@ fn a_shift_that_every_seed_shows_is_told_apart_with_its_size_and_no_other_is() {
     assert!((one.p.unwrap() - m * alone).abs() < 1e-9, "{:?}", one.p);
     let told = text::render(&document(&found));
     assert!(
-        told.contains("is told apart from chance; the largest in proportion:") && told.contains("prert/pi"),
+        told.contains("is distinguishable from chance; the largest in proportion:")
+            && told.contains("prert/pi"),
         "{told}"
     );
     assert!(told.lines().all(|line| line.chars().count() <= 80), "{told}");
@@ -60,7 +61,7 @@ fn a_shift_that_every_seed_shows_is_told_apart_with_its_size_and_no_other_is() {
 fn cases_are_matched_by_the_factors_that_both_have_and_the_others_are_new_or_gone() {
     let a = example::of("a", &["reno/droptail", "vegas", "prert/pi"]);
     let mut b = example::of("b", &["cubic", "reno/droptail", "prert/pi"]);
-    // Another factor with a single level does not part them.
+    // Another factor with a single level does not separate them.
     b.factors.push(Factor {
         key: "topology.rtt".into(),
         name: "RTT".into(),

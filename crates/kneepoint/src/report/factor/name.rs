@@ -8,7 +8,7 @@ use super::super::output;
 use super::quantity::ending;
 use crate::measure::Subject;
 
-/// Names whose levels need no further word, as `cubic` says that it is a congestion control.
+/// Names of factors whose levels explain themselves, as `cubic` does.
 pub(super) const SPEAKING: [&str; 4] = ["scheme", "congestion control", "queue", "feedback"];
 
 /// The last words of paths that read otherwise: the name for people, and the column without its unit.
@@ -24,7 +24,7 @@ const WORDS: [(&str, &str, &str); 7] = [
 
 /// A path as its name is made of it.
 struct Path<'p> {
-    /// What has the field: a group, or a section.
+    /// The owner of the field: a group, or a section.
     owner: Option<&'p str>,
     word: &'p str,
 }
@@ -83,7 +83,7 @@ fn column(stem: &str, unit: &str, others: &[(String, String)]) -> String {
     marks.map(|mark| with(&mark)).find(free).unwrap_or_default()
 }
 
-/// Whether a table has a column of this name beside its factors.
+/// Whether a table has a column of this name besides its factors.
 fn is_taken(column: &str) -> bool {
     let stem = column.strip_suffix("_half_width").unwrap_or(column);
     let of = |subject: &Subject| {

@@ -58,7 +58,8 @@ pub(super) fn unit_named(name: &str) -> Option<&'static str> {
     COLUMNS.iter().map(|(_, unit, _)| *unit).find(|unit| *unit == name)
 }
 
-/// The unit of a field's numbers in files. Round trips are in milliseconds whatever their lengths, so that their column is always the same;
+/// The unit of a field's numbers in files. Round trips are always in milliseconds, so that their column is always the
+/// same;
 /// other times are in seconds where all are of at least one.
 pub(super) fn unit(key: &str, quantities: &[Quantity]) -> &'static str {
     let long = !key.ends_with("rtt") && quantities.iter().all(|one| one.base >= 1e9);

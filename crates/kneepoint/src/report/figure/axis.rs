@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The axis of x: its name, and the numbers of its labels in the unit that the name ends with.
+//! The axis of x: its name, and the numbers of its labels in the unit at the end of the name.
 
 use super::super::Factor;
 use crate::table::quantity;

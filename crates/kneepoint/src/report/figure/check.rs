@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Whether a figure can be drawn as it is wanted, told before anything is run.
+//! Checks before any run whether a figure can be drawn as requested.
 
 use std::collections::BTreeSet;
 
@@ -135,7 +135,7 @@ fn labelled(reference: &Reference, factors: &[Factor], parts: &Parts) -> Result<
     Err(Misfit { message, help: format!("write {}", ways.collect::<Vec<_>>().join(" or ")) })
 }
 
-/// What is wanted as an expression of metrics: it is one, or a metric's name for people.
+/// The requested text as an expression of metrics: it is one, or a metric's readable name.
 pub(super) fn quantity_text(wanted: &str) -> Result<String, Misfit> {
     let known = |reference: &&Reference| {
         Subject::ALL.iter().flat_map(|subject| subject.metrics()).any(|metric| metric.key == reference.metric)
@@ -147,7 +147,7 @@ pub(super) fn quantity_text(wanted: &str) -> Result<String, Misfit> {
         || headlines().chain(Subject::Run.metrics()).find(is_called).map(|metric| metric.key.clone());
     match Expression::parse(wanted) {
         Ok(expression) if expression.references().is_empty() => Err(Misfit {
-            message: format!("`{wanted}` is no metric, and there is none in it"),
+            message: format!("`{wanted}` is not a metric, and there is none in it"),
             help: AS_IN.into(),
         }),
         Ok(expression) => match expression.references().into_iter().find(|reference| !known(reference)) {
@@ -227,7 +227,7 @@ mod tests {
             assert_eq!(told(&wish(&[known])), Ok(()), "{known}");
         }
         for (wrong, named) in [
-            ("1/0", "`1/0` is no metric"),
+            ("1/0", "`1/0` is not a metric"),
             ("7", "write a metric as in `utilization`"),
             ("share[group=nois]", "there is no group `nois`: did you mean `noise`?"),
             ("utilization[link=x]", "there is no link `x`: expected `r1-r2`"),

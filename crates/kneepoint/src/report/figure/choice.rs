@@ -33,7 +33,7 @@ pub struct Misfit {
     pub help: String,
 }
 
-/// The figure that is wanted of a study with these factors; what is not said is chosen.
+/// The requested figure of a study with these factors; omitted settings are chosen automatically.
 pub fn settle(wish: &FigureSpec, factors: &[Factor]) -> Result<Chosen, Misfit> {
     let mut figure = resolved(wish, factors)?;
     distinct(&figure)?;
@@ -75,7 +75,7 @@ pub fn settle(wish: &FigureSpec, factors: &[Factor]) -> Result<Chosen, Misfit> {
     Ok(Chosen { figure, pages: free.into_iter().map(|factor| factor.key.clone()).collect() })
 }
 
-/// The figure of a scenario, changed by what the command line says of it. An axis that the line names is taken from its place in the
+/// The figure of a scenario, changed by options. An axis that the line names is taken from its place in the
 /// scenario.
 pub fn joined(scenario: &FigureSpec, line: &FigureSpec, factors: &[Factor]) -> Result<FigureSpec, Misfit> {
     let (mut figure, line) = (resolved(scenario, factors)?, resolved(line, factors)?);
@@ -102,7 +102,7 @@ pub fn joined(scenario: &FigureSpec, line: &FigureSpec, factors: &[Factor]) -> R
     Ok(figure)
 }
 
-/// With the keys of factors in the place of their names and columns.
+/// With the keys of factors instead of their names and columns.
 fn resolved(wish: &FigureSpec, factors: &[Factor]) -> Result<FigureSpec, Misfit> {
     let key = |named: &str| if named.is_empty() { Ok(String::new()) } else { key(named, factors) };
     let restricted = |only: &String| match only.split_once('=') {
@@ -126,7 +126,7 @@ fn resolved(wish: &FigureSpec, factors: &[Factor]) -> Result<FigureSpec, Misfit>
     })
 }
 
-/// Whether small multiples are not wanted, whatever varies.
+/// Whether small multiples are switched off.
 fn is_none(facet: &Names) -> bool {
     matches!(facet.0.as_slice(), [only] if only == NO_FACET)
 }
@@ -223,10 +223,10 @@ fn most(free: &[&Factor], worth: impl Fn(&Factor) -> usize) -> Option<usize> {
     free.iter().position(|factor| worth(factor) == best)
 }
 
-/// Neighbours this near, as a part of a linear axis, are hard to tell apart.
+/// Neighbours this near, as a part of a linear axis, are hard to distinguish.
 const NEAR: f64 = 0.05;
 
-/// A logarithmic axis has room for numbers that are so many times one another.
+/// A logarithmic axis has room for numbers that are this many times one another.
 const FAR: f64 = 100.0;
 
 /// Whether numbers stand too near to one another on a linear axis, or at its beginning, and not on a logarithmic one.

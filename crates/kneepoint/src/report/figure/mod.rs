@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Figures of what varies: a panel for each metric, drawn along one axis, with a line for each label of a second, and small multiples
+//! Figures of the factors: a panel for each metric, drawn along one axis, with a line for each label of a second, and
+//! small multiples
 //! for a third and a fourth. Experiments, scenarios and comparisons are drawn alike.
 //!
 //! ```text
 //! Frame, FigureSpec ─view→ axes and labels ─panel→ Lines · Groups · Heat ─→ a chart of each metric, or facets of it
 //!   ▲        ▲
-//!   │        └ choice: what a study leaves unsaid follows from its factors
+//!   │        └ choice: omitted settings follow from the factors
 //!   └ numbers under labels
 //! ```
 
@@ -33,7 +34,7 @@ use crate::table::Frame;
 use quantity::{Quantity, quantities};
 use view::View;
 
-/// What a figure is drawn from.
+/// The inputs of a figure.
 #[derive(Clone, Copy, Debug)]
 pub struct Observed<'o> {
     /// How it is drawn.
@@ -42,7 +43,7 @@ pub struct Observed<'o> {
     pub frame: &'o Frame,
     /// The axes that have names and units for people; labels of other axes are shown as they are.
     pub factors: &'o [Factor],
-    /// Published numbers, with what they are numbers of.
+    /// Published numbers with their quantities.
     pub published: &'o [(Reference, f64)],
     /// The interval of the run that is measured, in seconds.
     pub measured: Option<(f64, f64)>,
@@ -58,7 +59,7 @@ pub fn sheet(observed: &Observed, title: &str) -> Option<Drawing> {
     Some(chart::sheet(title, &panels, columns))
 }
 
-/// A panel for each metric, and for each series one that has two metrics as its axes.
+/// A panel for each metric, and for each series a panel with two metrics as axes.
 fn panels(view: &View) -> Vec<Drawing> {
     let FigureSpec { panels, plane, .. } = view.observed.figure;
     let of = |text: &str| Quantity::of(text, view.observed.scaled);

@@ -137,7 +137,7 @@ pub(super) fn plane(view: &View, across: &Quantity, up: &Quantity, place: usize)
     scatter(&title, (&across.titled(), &up.titled()), &dots)
 }
 
-/// The axis of what a panel shows.
+/// The axis of a panel's values.
 fn up(view: &View, shown: &Quantity) -> Axis {
     let FigureSpec { log_panels, panel_scale, .. } = view.observed.figure;
     let (least, most) = shown.bounds;

@@ -59,7 +59,7 @@ pub fn paper(comparison: &Comparison, wish: &FigureSpec) -> Option<Paper> {
     Some(numbers.paper(&quantities, &over, table))
 }
 
-/// What the figure at some levels is drawn from.
+/// The inputs of the figure at some levels.
 fn drawn_from<'o>(comparison: &'o Comparison, figure: &'o FigureSpec, frame: &'o Frame) -> Observed<'o> {
     let factors = &comparison.factors;
     Observed { figure, frame, factors, published: &[], measured: None, scaled: true }
@@ -97,7 +97,7 @@ fn of_one(view: &View, numbers: &Numbers, quantities: &[Quantity]) -> Option<Pap
     (table.lines.len() > 1 && !quantities.is_empty()).then(|| numbers.paper(quantities, &over, table))
 }
 
-/// What the columns are, for the caption, and a table without lines.
+/// The meaning of the columns, for the caption, and a table without lines.
 fn heads(view: &View) -> (String, Table) {
     let figure = view.observed.figure;
     let name = |axis: &str| view.factor(axis).map_or(axis, |factor| factor.name.as_str()).to_string();
@@ -206,7 +206,7 @@ fn listed(titles: &[&str]) -> String {
     let inner = |title: &&str| {
         let mut letters = title.chars();
         let first = letters.next().map_or(String::new(), |letter| letter.to_lowercase().collect());
-        // A name of its own keeps its capital: RTT, Jain's index.
+        // A separate name keeps its capital: RTT, Jain's index.
         let own = letters.clone().next().is_some_and(char::is_uppercase) || title.starts_with("Jain");
         if own { title.to_string() } else { first + letters.as_str() }
     };

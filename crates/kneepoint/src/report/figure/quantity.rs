@@ -7,18 +7,18 @@ use crate::measure::{Subject, headlines};
 use crate::metric::Metric;
 use crate::table::Labels;
 
-/// A metric, or an expression of several, and what people call it.
+/// A metric, or an expression of several, with its readable name.
 #[derive(Clone)]
 pub(super) struct Quantity {
     pub(super) expression: Expression,
     /// The heading of its panel.
     pub(super) heading: String,
-    /// What the axis of its panel counts.
+    /// The quantity on the axis of its panel.
     pub(super) axis: String,
     pub(super) title: String,
     pub(super) short: String,
     pub(super) unit: &'static str,
-    /// From the unit in files to that of tables.
+    /// From the unit in files to the unit of tables.
     pub(super) scale: f64,
     /// The same for its panel.
     pub(super) drawn: f64,
@@ -117,7 +117,7 @@ fn registered(metric: &str, labels: &Labels) -> Option<&'static Metric> {
 /// Units at the end of a metric's name, and how they read.
 const UNITS: [(&str, &str); 4] = [("_packets", "packets"), ("_bps", "bit/s"), ("_ms", "ms"), ("_s", "s")];
 
-/// What people call a metric.
+/// The readable name of a metric.
 fn heading(metric: &str) -> String {
     if let Some(known) = headlines().find(|known| known.key == metric) {
         return known.title.to_string();
@@ -127,7 +127,7 @@ fn heading(metric: &str) -> String {
     letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// What people read a metric in.
+/// The unit in which people read a metric.
 fn axis_unit(metric: &str) -> &'static str {
     match headlines().find(|known| known.key == metric).map(|known| known.unit) {
         // These charts show the number of the file, not the percentage that tables make of it.

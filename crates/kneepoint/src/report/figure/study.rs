@@ -16,7 +16,7 @@ use crate::measure::Subject;
 use crate::scenario::{FigureSpec, Names, Words};
 use crate::table::Frame;
 
-/// Metrics that are drawn where none is wanted, as far as they vary; so many at most.
+/// Default metrics of figures, as far as they vary; this many at most.
 const TELLING: [&str; 6] =
     ["utilization", "queueing_delay_mean_ms", "drop_ratio", "jain_index", "mark_ratio", "flow_goodput_bps"];
 const MOST_METRICS: usize = 4;
@@ -63,7 +63,7 @@ pub fn block(comparison: &Comparison, wish: &FigureSpec) -> Option<Block> {
     (!figures.is_empty()).then_some(Block::Figures(layout, figures))
 }
 
-/// The figure of an experiment, changed by what the command line says of it.
+/// The figure of an experiment, changed by options.
 pub fn of_experiment(experiment: &Experiment, line: &FigureSpec) -> Result<FigureSpec, Misfit> {
     let points = experiment.variants.iter().take(1).flat_map(|variant| &variant.points);
     let factors = Factors::of(&points.map(|point| point.labels.clone()).collect::<Vec<_>>()).factors;
@@ -84,7 +84,7 @@ pub fn of_experiment(experiment: &Experiment, line: &FigureSpec) -> Result<Figur
     Ok(figure)
 }
 
-/// A metric over what varies, at a level of each factor that has no axis.
+/// A metric over the factors, at a level of each factor without an axis.
 fn drawn(view: &View, quantity: &Quantity, page: &[(&Factor, usize)]) -> Figure {
     let figure = view.observed.figure;
     let name_of = |axis: &str| view.factor(axis).map_or(axis, |factor| factor.name.as_str()).to_string();
@@ -102,7 +102,7 @@ fn drawn(view: &View, quantity: &Quantity, page: &[(&Factor, usize)]) -> Figure 
     Figure { name, title: heading, note: if several { note } else { "" }, class: None, drawing }
 }
 
-/// The quantities of the panels: those that are wanted, or the telling ones that vary.
+/// The quantities of the panels: the requested ones, or the informative ones that vary.
 pub(super) fn shown(comparison: &Comparison, frame: &Frame, figure: &FigureSpec) -> Vec<Quantity> {
     let wanted = figure.panels.0.iter().filter_map(|text| quantity_text(text).ok());
     let wanted: Vec<String> = wanted.flat_map(|text| of_subjects(text, frame, figure)).collect();
@@ -110,7 +110,7 @@ pub(super) fn shown(comparison: &Comparison, frame: &Frame, figure: &FigureSpec)
     texts.iter().filter_map(|text| Quantity::of(text, true)).collect()
 }
 
-/// The telling metrics that are defined and not the same for all; all that are defined, where nothing varies.
+/// The informative metrics that are defined and vary; all defined ones, where nothing varies.
 fn telling(comparison: &Comparison) -> Vec<String> {
     let means = |key: &&str| -> Vec<f64> {
         let means = comparison.schemes.iter().map(|scheme| scheme.estimate(key).mean);
@@ -121,7 +121,7 @@ fn telling(comparison: &Comparison) -> Vec<String> {
     let varying: Vec<&str> = defined.iter().filter(varies).copied().collect();
     let chosen = if varying.is_empty() { defined } else { varying };
     let chosen: Vec<String> = chosen.into_iter().map(String::from).collect();
-    // What the verdict is about comes first, where a figure can show it.
+    // The metric of the verdict comes first, where a figure can show it.
     let subject = subject(comparison).filter(|text| chosen.contains(text) || is_of_a_part(text));
     let others = chosen.iter().filter(|text| Some(*text) != subject.as_ref()).cloned();
     subject.iter().cloned().chain(others).take(MOST_METRICS).collect()
@@ -132,7 +132,7 @@ fn is_of_a_part(text: &str) -> bool {
     text.contains('[') && Expression::parse(text).is_ok()
 }
 
-/// A metric that no run has by itself, of each group or link that has it, unless these are an axis of the figure.
+/// A metric of groups or links only, for each of them, unless they are an axis of the figure.
 fn of_subjects(text: String, frame: &Frame, figure: &FigureSpec) -> Vec<String> {
     let has = |subject: &&Subject| subject.metrics().iter().any(|metric| metric.key == text);
     let mut alone = Subject::FEW.iter().filter(|subject| subject.axes().len() == 1);

@@ -34,7 +34,7 @@ pub(super) struct Multiples<'v> {
 }
 
 impl Multiples<'_> {
-    /// What a panel is of: its column, and its row.
+    /// The place of a panel: its column, and its row.
     pub(super) fn told(&self, place: usize) -> Vec<String> {
         match self.beside.is_empty() {
             true => vec![self.above[place].clone()],
@@ -119,7 +119,7 @@ impl<'v> View<'v> {
         self.observed.factors.iter().find(|factor| factor.key == axis)
     }
 
-    /// A label where no axis says what it is a label of.
+    /// A label that no axis explains.
     pub(super) fn told(&self, axis: &str, label: &str) -> String {
         let known = self.factor(axis).and_then(|factor| {
             let level = factor.levels.iter().position(|level| level.text == label)?;
@@ -134,7 +134,7 @@ impl<'v> View<'v> {
         series.as_ref().map_or(String::new(), |label| self.told(axis, label))
     }
 
-    /// The place of a series among all of the study, whichever are shown.
+    /// The place of a series among all of the study, hidden ones included.
     pub(super) fn rank(&self, series: &Option<String>) -> Option<usize> {
         let Observed { figure, frame, factors, .. } = self.observed;
         let all = ascending(factors, figure.series(), frame.labels(figure.series()));
@@ -164,7 +164,7 @@ impl<'v> View<'v> {
         axis::numbers(&name, &self.xs, self.factor(&figure.x.0))
     }
 
-    /// Published numbers in a panel: the places of `x` and of the series that each is about.
+    /// Published numbers in a panel, each with its indices of `x` and of the series.
     pub(super) fn published(&self, shown: &Quantity) -> Vec<(usize, usize, f64)> {
         let of = |reference: &Reference, x: &String, series: &Option<String>| {
             let Expression::Observed(Reference { metric, labels }) = &shown.expression else { return false };

@@ -15,10 +15,10 @@ pub(in super::super) fn counts(comparison: &Comparison) -> Vec<Block> {
     told.into_iter().chain([key, Block::Figures(Layout::Halves, charts(comparison))]).collect()
 }
 
-/// Drops and marks at the bottleneck, and retransmissions, summed from the start of the run: a curve per scheme. What never
-/// happens has no figure.
+/// Drops and marks at the bottleneck, and retransmissions, summed from the start of the run: a curve per scheme. An
+/// event that never happens has no figure.
 fn charts(comparison: &Comparison) -> Vec<Figure> {
-    // That of the bottleneck is the first column; groups are added up.
+    // The bottleneck's is the first column; groups are added up.
     let quantities = [
         ("drops", 1, "Packets dropped", "By the bottleneck's queue, since the start of the first run."),
         ("marks", 1, "Packets marked", "By the bottleneck's queue, since the start of the first run."),
@@ -57,7 +57,7 @@ fn name(comparison: &Comparison, rank: usize) -> String {
     }
 }
 
-/// The sum over so many columns of a quantity since the start of the run, by the time.
+/// The sum over this many columns of a quantity since the start of the run, by the time.
 fn running_sum(scheme: &SchemeResult, quantity: &str, columns: usize) -> Vec<(f64, f64)> {
     let add = |(one, other): ((f64, f64), (f64, f64))| (one.0, one.1 + other.1);
     let all = curves(scheme, quantity).into_iter().take(columns);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How long the queue was for what part of the time.
+//! The part of the time for which the queue had each length.
 
 use std::collections::BTreeMap;
 

@@ -18,7 +18,7 @@ use crate::table::Row;
 use crate::units::Span;
 
 const HALF: (f64, f64) = (520.0, 330.0);
-/// Intervals that a panel tells apart: fewer than it has pixels.
+/// Intervals that a panel resolves: fewer than it has pixels.
 const INTERVALS: usize = 300;
 
 /// The part of a run that was measured, if that is not all until its end.

@@ -15,7 +15,7 @@ use scales::{Scales, peak};
 
 /// Schemes that are shown over time; the rest is in files.
 const MOST: usize = 8;
-/// Intervals that a plot tells apart.
+/// Intervals that a plot resolves.
 const INTERVALS: usize = 400;
 
 /// Points of a curve: time in seconds and a value.
@@ -29,7 +29,7 @@ pub(in super::super) fn timelines(comparison: &Comparison) -> Vec<Figure> {
     runs.iter().map(|run| run.figure(names::figure("over_time", &schemes, run.rank), &scales)).collect()
 }
 
-/// The cases that are shown: of too many, those that differ in nothing but their algorithms.
+/// The cases that are shown: among too many, the ones that differ only in their algorithms.
 pub(in super::super) fn shown(comparison: &Comparison) -> Vec<usize> {
     let all = 0..comparison.schemes.len();
     let rivals = comparison.contests().into_iter().next().filter(|_| all.len() > MOST);
@@ -57,7 +57,7 @@ pub(in super::super) fn followed(comparison: &Comparison) -> (Vec<String>, f64) 
     (columns.map(|column| series.subject(column).to_string()).collect(), all)
 }
 
-/// The windows that are drawn: all that were sampled, but of every flow some of each group.
+/// The windows that are drawn: all sampled ones, or some of each group if every flow was sampled.
 fn drawn(series: &Table) -> Vec<usize> {
     let all = series.columns_of("window_packets");
     if series.columns_of("flow_rtt_ms").is_empty() {
@@ -137,7 +137,7 @@ impl<'c> Run<'c> {
         Figure { name, title, note: "", class: Some(self.class.clone()), drawing: timeline(&chart) }
     }
 
-    /// The class of a group's colour: that of the scheme if it is alone.
+    /// The class of a group's colour: the scheme's if it is alone.
     fn class_of(&self, group: &str) -> String {
         let place = self.groups.iter().position(|one| *one == group).unwrap_or(0);
         if self.groups.len() > 1 { scheme_class(place) } else { self.class.clone() }

@@ -58,7 +58,7 @@ fn open(page: &mut String, title: &str, about: &Prose) -> fmt::Result {
     )
 }
 
-/// Links to the sections, where they are more than a screen and fewer than a list of their own would be.
+/// Links to the sections, where they are more than a screen and fewer than their own list would be.
 fn contents(page: &mut String, sections: &[Section]) -> fmt::Result {
     const SOME: std::ops::RangeInclusive<usize> = 4..=20;
     let headings: Vec<&str> = sections
@@ -143,7 +143,7 @@ fn figures(page: &mut String, layout: Layout, figures: &[Figure]) -> fmt::Result
     Ok(())
 }
 
-/// Charts that fit beside the margins of a small tablet, in pixels: the style has the width of that page.
+/// Charts that fit between the margins of a small tablet, in pixels: the style has the width of that page.
 const SLIM: f64 = 700.0;
 
 /// The chart of a figure, and where it would be too small on a phone another one for that.

@@ -59,7 +59,7 @@ pub fn paper(document: &Document) -> Option<String> {
     Some(environments.fold(begin, |text, environment| text + &environment))
 }
 
-/// A label for a table behind so many of the same name.
+/// A label for a table behind this many of the same name.
 fn numbered(stem: &str, before: usize) -> String {
     if before == 0 { stem.to_string() } else { format!("{stem}-{}", before + 1) }
 }
@@ -179,9 +179,9 @@ fn caption(one: &Tabulated, continued: bool) -> String {
 enum Kind {
     /// To the left; broken into lines if it is long.
     Text(&'static str),
-    /// To the right, with so many decimals at most.
+    /// To the right, with this many decimals at most.
     Number(usize),
-    /// A mean to the right, with so many decimals at most, its interval to the left.
+    /// A mean to the right, with this many decimals at most, its interval to the left.
     Estimate(usize),
 }
 
@@ -264,7 +264,7 @@ fn decimals(text: &str) -> Option<usize> {
     (!whole.is_empty() && plain(whole) && plain(behind)).then_some(behind.len())
 }
 
-/// The room of the decimals that a number has not, so that points stand below each other.
+/// Padding for missing decimals, so that decimal points are aligned.
 fn room(text: &str, most: usize) -> String {
     match decimals(text) {
         Some(own) if own < most => {

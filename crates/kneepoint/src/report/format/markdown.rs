@@ -132,7 +132,7 @@ fn anchor(heading: &str) -> String {
     kept.chars().filter(|c| c.is_alphanumeric() || "-_".contains(*c)).collect()
 }
 
-/// Text that is text: no markup, link, image or address of it is alive.
+/// Escaped text: it contains no active markup, link, image or address.
 fn escaped(text: &str) -> String {
     let mut shown = String::new();
     let mut before = ' ';
@@ -147,7 +147,7 @@ fn escaped(text: &str) -> String {
             '_' if !(before.is_alphanumeric() && rest.starts_with(char::is_alphanumeric)) => {
                 shown.push_str("\\_")
             }
-            // Readers make links of what looks like an address.
+            // Readers turn apparent addresses into links.
             ':' if rest.starts_with("//") => shown.push_str("\\:"),
             '.' if shown.to_ascii_lowercase().ends_with("www") => shown.push_str("\\."),
             '@' => shown.push_str("\\@"),

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use super::super::document::{Block, Column, Document, Finding, Prose, Table, TableLine};
 use crate::table::number::NONE;
 
-/// A table with what a reader needs beside it.
+/// A table with the notes that it needs.
 pub(super) struct Tabulated<'a> {
     /// The heading of its section.
     pub(super) heading: &'a str,

@@ -11,7 +11,7 @@ pub const FORMAT: Format = Format { name: "text", extension: "txt", render };
 
 /// Columns of a terminal of unknown width, and of files.
 const USUAL: usize = 80;
-/// Columns of the narrowest terminal that is written for.
+/// Columns of the narrowest supported terminal.
 const NARROWEST: usize = 16;
 /// Columns below which a table that does not fit is a list of its cells.
 const STACKED: usize = 40;
@@ -23,7 +23,7 @@ pub fn render(document: &Document) -> String {
     within(document, USUAL)
 }
 
-/// The same for a terminal of so many columns: tables use them all, and prose as many as an eye can follow.
+/// The same for a terminal of this many columns: tables use them all, and prose as many as an eye can follow.
 pub fn within(document: &Document, columns: usize) -> String {
     let terminal = Terminal(columns.max(NARROWEST));
     let mut parts = vec![terminal.wrapped(&document.title, 0)];
@@ -42,7 +42,7 @@ pub fn within(document: &Document, columns: usize) -> String {
 struct Terminal(usize);
 
 impl Terminal {
-    /// Blocks with an empty line between, without those that say nothing.
+    /// Blocks with an empty line between, without empty ones.
     fn blocks(self, blocks: &[Block]) -> String {
         let texts = blocks.iter().map(|block| self.block(block)).filter(|text| !text.is_empty());
         texts.collect::<Vec<_>>().join("\n")
@@ -100,8 +100,8 @@ impl Terminal {
         }
     }
 
-    /// As many columns side by side as there is room for; then the others, below the names again, but for those that say nothing
-    /// of these columns.
+    /// As many columns side by side as fit; then the others, below repeated names, without rows that are empty in these
+    /// columns.
     fn lines(self, table: &Table) -> String {
         let grid = |columns: &[usize], all: bool| -> Vec<Vec<String>> {
             let head = |first: &str, of: &dyn Fn(usize) -> String| -> Vec<String> {
@@ -175,7 +175,7 @@ impl Terminal {
         table.lines.iter().map(line).collect()
     }
 
-    /// One column of text, in lines beside the names.
+    /// One column of text, in lines next to the names.
     fn words(self, table: &Table, column: usize) -> String {
         let lines = || {
             let title = (table.corner.as_str(), table.columns[column].title.clone());
@@ -214,7 +214,7 @@ pub fn hanging(name: &str, text: &str, width: usize) -> String {
     lines.into_iter().map(|line| line + "\n").collect()
 }
 
-/// A name in lines of at most so many characters, broken where it has a space, a comma or a slash.
+/// A name in lines of at most this many characters, broken where it has a space, a comma or a slash.
 fn folded(name: &str, longest: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for piece in name.split_inclusive([' ', ',', '/']) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The document about a gate: a table of the suites, each claim with what became of it, and pictures of the cases that moved.
+//! The document about a gate: a table of the suites, each claim with its status, and pictures of the cases that moved.
 
 use super::super::document::{
     Block, Column, Document, Figure, Finding, Layout, Prose, Section, Table, TableLine,
@@ -47,7 +47,7 @@ fn introduction(outcome: &Outcome) -> Vec<Block> {
         ));
     }
     if !outcome.gone.is_empty() {
-        blocks.push(Block::prose(format!("Accepted, but no case any more: {}.", outcome.gone.join(", "))));
+        blocks.push(Block::prose(format!("Accepted, but no longer a case: {}.", outcome.gone.join(", "))));
     }
     blocks
 }

@@ -12,7 +12,7 @@ pub fn annotations(outcome: &Outcome, place: &str) -> String {
     failures(outcome).into_iter().map(line).collect()
 }
 
-/// The text of a command: what would end it is escaped.
+/// The text of a command, with its terminators escaped.
 fn message(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }

@@ -10,7 +10,7 @@ use crate::keys::Shape;
 use crate::report::Manifest;
 
 crate::keys! {
-    /// What came of a gate.
+    /// The outcome of a gate.
     #[derive(Clone, Debug)]
     pub struct Told {
         /// The scheme under test.
@@ -27,7 +27,7 @@ crate::keys! {
         pub counts: BTreeMap<String, usize> => Shape::Each("<status>", "The number of cases."),
         /// One for each case.
         pub cases: Vec<Case>,
-        /// Accepted cases that are none any more.
+        /// Accepted cases that no longer exist.
         pub gone: Vec<String>,
         /// Enough to repeat the runs.
         pub manifest: Manifest,
@@ -63,7 +63,7 @@ crate::keys! {
         pub text: String,
         /// `passed`, `failed`, `moved`, `worse`, `known`, `not applicable` or `unjudged`.
         pub status: String,
-        /// `holds`, `fails` or `untestable`, whatever was accepted.
+        /// `holds`, `fails` or `untestable`, regardless of acceptances.
         pub verdict: String,
         /// Whether the confidence intervals confirm the verdict.
         pub certain: bool,
@@ -84,7 +84,7 @@ crate::keys! {
         pub left: f64,
         /// Its right side.
         pub right: f64,
-        /// By how much it holds; negative where it fails.
+        /// Its margin; negative where it fails.
         pub margin: f64,
         /// Half the width of the 95 % confidence interval of the margin; null with one seed.
         pub half_width: Option<f64>,
@@ -93,7 +93,7 @@ crate::keys! {
     }
 }
 
-/// What came of a gate, for machines.
+/// The outcome of a gate, for machines.
 pub fn told(outcome: &Outcome, manifest: &Manifest) -> Told {
     let counts = Status::ALL.iter().map(|status| (status.name().to_string(), outcome.count(*status)));
     Told {

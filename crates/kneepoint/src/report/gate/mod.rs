@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What came of a gate: the document, data for machines, and the formats of tools that show tests.
+//! The outcome of a gate: the document, data for machines, and the formats of tools that show tests.
 
 mod document;
 pub mod github;

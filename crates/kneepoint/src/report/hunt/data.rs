@@ -74,7 +74,7 @@ crate::keys! {
         pub text: String,
         /// The case of a gate.
         pub case: String,
-        /// The address of the scenario in the studio, behind that of its page.
+        /// The address of the scenario in the studio, after the page's.
         pub studio: String,
     }
 }
@@ -135,7 +135,7 @@ pub fn records(outcome: &Outcome) -> Records {
     Records { columns: columns.map(String::from).to_vec(), rows: outcome.findings.iter().map(row).collect() }
 }
 
-/// Lets a hunt go on from what another one of the same question wrote; the error says in what they differ.
+/// Resumes a hunt from the file of another one with the same question; the error names their difference.
 pub fn resume(hunt: &mut Hunt, text: &str) -> Result<(), String> {
     let written: Value = serde_json::from_str(text).map_err(|why| format!("it is no JSON: {why}"))?;
     let own = hunted(&Outcome { hunt, findings: &[], links: &[] }, &Manifest::default());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a hunt found: the document with the map of weaknesses, and data for machines from which a hunt goes on.
+//! What a hunt found: the document with the map of weaknesses, and machine-readable data from which a hunt resumes.
 
 mod data;
 mod document;

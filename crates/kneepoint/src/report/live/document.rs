@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The document about hosts of a kernel beside the simulator.
+//! The document that compares hosts of a kernel with the simulator.
 
 use super::{Case, Finding, Judged, KERNEL, Machine, Pair, Processor, Repetition, Report};
 use crate::chart::scheme_class;
@@ -39,12 +39,12 @@ const CLOSE: [(&str, &str); 3] = [
     ("goodput_bps", "goodput"),
 ];
 
-/// Who had the hosts, as it stands in a sentence.
+/// Where the hosts were, for use in a sentence.
 fn side(report: &Report) -> &str {
     if report.side == KERNEL { "the kernel" } else { &report.side }
 }
 
-/// How far the simulator is from the kernel at most, in the metrics that tell most.
+/// How far the simulator is from the kernel at most, in the most informative metrics.
 fn closeness(report: &Report) -> Prose {
     let pairs = || report.cases.iter().flat_map(|case| &case.metrics);
     let most = |(key, words): (&str, &str)| {
@@ -64,7 +64,7 @@ fn closeness(report: &Report) -> Prose {
     }
 }
 
-/// Every claim with what becomes of it on either side.
+/// Every claim with its verdict on either side.
 fn of_claims(report: &Report) -> Vec<Block> {
     let (claims, named) = (&report.claims, report.side.as_str());
     let cell = |finding: &Finding| {
@@ -129,7 +129,7 @@ const PROCESSOR: &str = "Sending: user and kernel mode of the threads that write
                          host's kernel for the frames it is handed: TCP takes them in, congestion control hears of \
                          acknowledgements, and newly permitted segments are sent. Both per packet of data.";
 
-/// How many runs there were, and what became of them.
+/// The number of runs, and their fates.
 fn runs(side: &str, case: &Case) -> String {
     let (counted, predicted) = (case.measured.len(), case.predicted.len());
     let spoiled = case.repetitions.iter().filter(|one| one.machine.spoiled.is_some()).count();

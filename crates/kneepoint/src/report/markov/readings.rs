@@ -7,7 +7,7 @@ use crate::report::document::{Block, Column, Section, Shown, Table, TableLine};
 use crate::study::markov::{Change, Outcome, Point};
 use crate::table::number::significant;
 
-/// A line for each change of the readings: what it changes, and how near it is to drawings and packets.
+/// A line for each change of the readings: its effect, and its distance from drawings and packets.
 pub(super) fn readings(outcome: &Outcome) -> Vec<Section> {
     let others = others(outcome);
     let all: Vec<Option<&Change>> =
@@ -63,7 +63,7 @@ pub(super) fn readings(outcome: &Outcome) -> Vec<Section> {
     sections.chain(nearest(outcome, &all, &name)).collect()
 }
 
-/// Whether the analysis is within 1 % of the drawings; one that is not, but within their intervals, is undecided.
+/// Whether the analysis is within 1 % of the drawings; a result outside that but within their intervals is undecided.
 fn within(points: &[&Point]) -> &'static str {
     let drawn = |point: &&Point| {
         let drawn = point.drawn?;
@@ -107,7 +107,7 @@ fn nearest(
         lines: ranked.iter().map(line).collect(),
         linked: false,
     };
-    let about = "The error is that of the throughput, over all sessions and points.";
+    let about = "The error of the throughput, over all sessions and points.";
     let blocks = vec![Block::prose(about), Block::Table(table)];
     (!ranked.is_empty()).then(|| Section::new("Nearest to the packets", blocks))
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The analysis beside drawings of its own process and beside packets.
+//! The analysis compared with drawings of its own process and with packets.
 
 use super::{DIGITS, PACKETS, axis_title, chosen, figure, label, x_axis};
 use crate::chart::{Axis, Drawing, Line, Lines, lines, sheet};
@@ -13,7 +13,7 @@ pub(super) fn percent(fraction: f64) -> String {
     if fraction.is_finite() { signed(100.0 * fraction, 2) } else { NONE.into() }
 }
 
-/// What stands beside the analysis: its name and its numbers.
+/// The reference for the analysis: its name and its numbers.
 pub(super) type Other = (&'static str, fn(&Point) -> Option<Sampled>);
 pub(super) const OTHERS: [Other; 2] = [("drawn", |point| point.drawn), ("packets", |point| point.packets)];
 
@@ -23,7 +23,7 @@ pub(super) fn others(outcome: &Outcome) -> Vec<Other> {
     OTHERS.into_iter().filter(any).collect()
 }
 
-/// The analysis beside drawings and packets: a table for each case, the errors, and a figure.
+/// The analysis compared with drawings and packets: a table for each case, the errors, and a figure.
 pub(super) fn beside(outcome: &Outcome) -> Vec<Section> {
     let others = others(outcome);
     if others.is_empty() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The analysis beside laws of the throughput over the loss probability.
+//! The analysis compared with laws of the throughput over the loss probability.
 
 use super::{PACKETS, chosen, figure};
 use crate::chart::{Axis, Line, Lines, lines, sheet};

@@ -16,8 +16,8 @@ pub(super) const FAULT: &[Part] = &[
     Key("file", "The file, `-` for standard input."),
     Key("line", "The line, from 1."),
     Key("column", "The column in characters, from 1."),
-    Key("message", "The fault: the value and what is allowed."),
-    Key("remedy", "What to do; null where the message says it."),
+    Key("message", "The fault: the value and the allowed range."),
+    Key("remedy", "The remedy; null where the message has it."),
 ];
 
 const EXTREME: &[Part] = &[
@@ -32,7 +32,7 @@ const NAMED: &[Part] = &[
     Key("items[]", "One for each name."),
     Key(
         "items[].kind",
-        "The kind of the item: `controller`, `queue`, …; `key` for a key of a file, which `knee explain` knows.",
+        "The kind of the item: `controller`, `queue`, …; `key` for a key of a file, which `knee explain` defines.",
     ),
     Key("items[].name", "The name in scenarios, or the path of the key."),
     Key("items[].summary", "One sentence."),
@@ -48,11 +48,11 @@ pub(super) const ALL: &[Output] = &[
             Key("title", "The title of the report."),
             Key(
                 "verdict",
-                "What is best, by how much, how sure that is, and what it costs: the first sentence of the report.",
+                "The best scheme, its lead, the confidence in it, and its cost: the first sentence of the report.",
             ),
             Key(
                 "factors[]",
-                "What differs between the schemes: `scheme` of `compare`, the axes of a sweep; none of a scenario without one.",
+                "The factors of the schemes: `scheme` of `compare`, the axes of a sweep; none of a scenario without one.",
             ),
             Of("factors[]", Factor::SHAPE),
             Key("schemes[]", "One for each scheme, or for each case of the sweep."),
@@ -74,7 +74,7 @@ pub(super) const ALL: &[Output] = &[
             Subjects("schemes[]"),
             Key("schemes[].runs[]", "One for each seed."),
             Of("schemes[].runs[]", RunResult::SHAPE),
-            Key("cautions[]", "What the runs cannot tell."),
+            Key("cautions[]", "The limits of the runs."),
             Of("cautions[]", Caution::SHAPE),
             Key("manifest", "Enough to repeat the runs."),
             Of("manifest", Manifest::SHAPE),
@@ -105,22 +105,22 @@ pub(super) const ALL: &[Output] = &[
                 "Processor time of the new ones, by trial of some of them; null if none was tried.",
             ),
             Key("seconds", "The time that passes; null on a cluster, and if none was tried."),
-            Key("jobs", "Runs side by side; null on a cluster without `--jobs`."),
-            Key("packets", "Packets that the new ones send, about."),
+            Key("jobs", "Runs in parallel; null on a cluster without `--jobs`."),
+            Key("packets", "The approximate number of packets that the new ones send."),
             Key(
                 "memory_bytes",
-                "The memory of `jobs` new runs side by side, with what is left of all for the report; on a cluster that of one.",
+                "The memory of `jobs` new parallel runs, with the results of all runs for the report; on a cluster, the memory of one run.",
             ),
             Key(
                 "memory_allowed_bytes",
-                "What they may take, as of `--memory` or of the machine; null on a cluster, and where it is unknown.",
+                "Their limit, from `--memory` or the machine; null on a cluster, and where it is unknown.",
             ),
-            Key("memory[]", "What takes the memory of the run that takes most, the greatest part first."),
+            Key("memory[]", "The uses of memory by the largest run, the greatest part first."),
             Of("memory[]", Term::SHAPE),
             Key("memory[].bytes", "Bytes in all."),
             Key("shard", "The shard, as `1/2`; null without `--shard`."),
             Key("on", "The cluster that would make the new runs; null without `--on`."),
-            Key("store", "The directory in which kept runs were looked for."),
+            Key("store", "The directory searched for kept runs."),
             Key(
                 "url",
                 "The remote store that the directory mirrors; runs that only it has are counted as new. Null without one.",
@@ -139,7 +139,7 @@ pub(super) const ALL: &[Output] = &[
         parts: &[
             Key("shard", "The shard, as `1/2`."),
             Key("runs", "Different runs that the study wants, or with `--readings` both studies."),
-            Key("kept", "Of these, those that are kept by now."),
+            Key("kept", "The kept runs among these."),
             Key("left", "Those that are left to other shards."),
         ],
     },
@@ -150,10 +150,10 @@ pub(super) const ALL: &[Output] = &[
         parts: &[
             Key("title", "The title of the report."),
             Key("about", "The setting in a sentence."),
-            Key("mix", "Which part of the flows is the row's."),
+            Key("mix", "The row's part of the flows."),
             Key("enough", "Which part of a fair share is enough."),
             Key("rule", "How verdicts are reached."),
-            Key("control", "What controllers do beside themselves."),
+            Key("control", "Controllers against themselves."),
             Key("verdicts[]", "One for each controller."),
             Key("verdicts[].controller", "The controller."),
             Key("verdicts[].verdict", "The verdict."),
@@ -164,7 +164,7 @@ pub(super) const ALL: &[Output] = &[
             In("verdicts[].leaves_least", EXTREME),
             Key("cells[]", "One for each pair in each setting."),
             In("cells[]", super::tables::CELLS),
-            Key("cells[].meetings[]", "One for each run of the pair: what `knee plot` draws from."),
+            Key("cells[].meetings[]", "One for each run of the pair, for `knee plot`."),
             Key("cells[].meetings[].share", "The part of the bytes served that is the row's."),
             Key(
                 "cells[].meetings[].drop_ratio_row",
@@ -182,7 +182,7 @@ pub(super) const ALL: &[Output] = &[
         from: &["knee reproduce --json", "OUT/claims.json"],
         about: "",
         parts: &[
-            Key("claims[]", "One for each claim of each experiment, each on a line of its own."),
+            Key("claims[]", "One for each claim of each experiment, each on its own line."),
             Key("claims[].experiment", "The id of the experiment."),
             Key("claims[].claim", "The id of the claim in it."),
             Key("claims[].text", "The claim in words."),
@@ -195,7 +195,7 @@ pub(super) const ALL: &[Output] = &[
                 "Half the width of the 95 % confidence interval of `ours`, in the same form.",
             ),
             Key("claims[].intervals.<name>", "Half the width."),
-            Key("claims[].published", "What was published, as the experiment writes it."),
+            Key("claims[].published", "The published number, as the experiment writes it."),
             Key("claims[].tolerance", "The tolerance of the check, as the experiment writes it."),
             Key("claims[].reason", "Why it fails, where that is said."),
             Key(
@@ -212,7 +212,7 @@ pub(super) const ALL: &[Output] = &[
             Key("claims[].points[].check", "The check."),
             Key("claims[].points[].left", "Its left side."),
             Key("claims[].points[].right", "Its right side."),
-            Key("claims[].points[].margin", "By how much it holds; negative where it fails."),
+            Key("claims[].points[].margin", "Its margin; negative where it fails."),
             Key(
                 "claims[].points[].half_width",
                 "Half the width of the 95 % confidence interval of the margin.",
@@ -273,7 +273,10 @@ pub(super) const ALL: &[Output] = &[
         from: &["knee predict --flows --json"],
         about: "",
         parts: &[
-            Key("flows[]", "One for each sender of TCP data in the capture, those with the most data first."),
+            Key(
+                "flows[]",
+                "One for each sender of TCP data in the capture, the ones with the most data first.",
+            ),
             Key("flows[].flow", "Sender and receiver: `ADDRESS:PORT-ADDRESS:PORT`."),
             Key("flows[].bytes", "Payload that it sent."),
             Key("flows[].packets", "Data packets, in the segments of the first transmission."),
@@ -357,7 +360,7 @@ pub(super) const ALL: &[Output] = &[
                 "The exit status: 1 for an error while reading, writing or running, 2 for invalid arguments or an invalid scenario, 130 after Ctrl-C.",
             ),
             Key("message", "The error."),
-            Key("remedy", "What to do; null where the message says it."),
+            Key("remedy", "The remedy; null where the message has it."),
             Key("faults[]", "Every fault of a scenario, an experiment or a trace; empty for other errors."),
             In("faults[]", FAULT),
         ],

@@ -30,7 +30,7 @@ pub fn writer(has: impl Fn(&str) -> bool) -> Option<&'static str> {
     documents().chain(TABLES).find_map(found)
 }
 
-/// The verb in what an output is from: `fluid run` of `OUT/trajectory.csv of knee fluid run, and its --csv`.
+/// The verb in the origin of an output: `fluid run` of `OUT/trajectory.csv of knee fluid run, and its --csv`.
 fn verb(text: &'static str) -> Option<&'static str> {
     let behind = text.split_once("knee ")?.1;
     let end = behind.find([',', '-']).unwrap_or(behind.len());

@@ -67,7 +67,7 @@ pub(super) const ALL: &[Output] = &[
             Key("lateness_us", "How much later than the link's clock says packets reached their hosts."),
             In("lateness_us", LATENESS),
             Key("real_time", "Whether it had real-time scheduling."),
-            Key("traps[]", "What makes numbers mislead, in words."),
+            Key("traps[]", "Reasons why numbers may mislead, in words."),
             Key("rows[]", "The results, as in a simulated run."),
             Of("rows[]", Row::SHAPE),
         ],
@@ -115,7 +115,7 @@ pub(super) const ALL: &[Output] = &[
             Key("shown[]", "The steps around it."),
             Key("shown[].step", "The step, from 1."),
             Key("shown[].at_us", "Its time."),
-            Key("shown[].heard", "What the controllers were told."),
+            Key("shown[].heard", "The signals to the controllers."),
             Key("shown[].windows", "The windows after it, in packets, by implementation."),
             Key("shown[].windows.<implementation>", "The window, in packets."),
             Key("shown[].difference", "Their relative difference."),
@@ -162,7 +162,7 @@ pub(super) const ALL: &[Output] = &[
         about: "",
         parts: &[
             Key("done[]", "What was removed, in words."),
-            Key("kept[]", "What a process uses, and which, in words."),
+            Key("kept[]", "The resources of a process, in words."),
         ],
     },
     Output {
@@ -311,7 +311,7 @@ pub(super) const ALL: &[Output] = &[
         from: &["knee kernel rate list --json", "knee kernel rate set --json"],
         about: "",
         parts: &[
-            Key("rates[]", "The rates that senders are told, or the one that was set."),
+            Key("rates[]", "The rates given to senders, or the one just set."),
             Key("rates[].destination", "The host."),
             Key("rates[].rate_bps", "The rate."),
         ],

@@ -21,9 +21,9 @@ pub use tables::{COEXISTENCE, DIFFERENCES, ESTIMATES, RECORDS, SERIES, TABLES};
 pub struct Output {
     /// Its title.
     pub name: &'static str,
-    /// What prints it, and the files that have it.
+    /// The verb that prints it, and the files that have it.
     pub from: &'static [&'static str],
-    /// What it says, where that needs a sentence.
+    /// Its content, where that needs a sentence.
     pub about: &'static str,
     /// Its keys.
     pub parts: &'static [Part],
@@ -152,7 +152,7 @@ fn axis(name: &str) -> &'static str {
     AXES.iter().find(|(axis, _)| *axis == name).map_or("", |(_, about)| about)
 }
 
-/// What a mean over runs and its precision are.
+/// The definition of a mean over runs and its precision.
 const HALF_WIDTH: &str = "half the width of its 95 % confidence interval over the runs; null with one run, or where all are the same";
 
 fn joined(object: &str, key: &str) -> String {
@@ -262,7 +262,7 @@ pub fn keys(object: &str, shape: Shape) -> Vec<Written> {
     }
 }
 
-/// A key, and those of its value.
+/// A key, and its value's keys.
 fn of_key(path: String, about: &'static str, shape: Shape) -> Vec<Written> {
     let (mut path, mut shape) = (path, shape);
     while let Shape::List(inner) = shape {
@@ -278,7 +278,7 @@ impl Definition {
     pub fn fits(&self, path: &[&str]) -> bool {
         let mut own = self.path.split('.');
         let each = path.iter().enumerate().all(|(place, given)| {
-            // Whether the last is a list is not compared: an empty one does not say what it is a list of.
+            // Whether the last is a list is not compared, because an empty list does not show the type of its elements.
             let bare = |key: &str| if place + 1 == path.len() { list_free(key).len() } else { key.len() };
             own.next().is_some_and(|own| same(&own[..bare(own)], &given[..bare(given)]))
         });
@@ -290,7 +290,7 @@ fn list_free(key: &str) -> &str {
     key.trim_end_matches("[]")
 }
 
-/// Whether a name is that of a pattern, in which `<…>` stands for one character or more: `queue_packets[<link>]`.
+/// Whether a name matches a pattern, in which `<…>` stands for one character or more: `queue_packets[<link>]`.
 fn same(pattern: &str, name: &str) -> bool {
     let Some((before, rest)) = pattern.split_once('<') else { return pattern == name };
     let Some(rest) = rest.split_once('>').map(|(_, rest)| rest) else { return false };

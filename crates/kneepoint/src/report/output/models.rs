@@ -64,7 +64,7 @@ pub(super) const ALL: &[Output] = &[
             Key("points[]", "One for each protocol at each value, and for each change of a reading."),
             Key("points[].case", "The protocol with its backlog."),
             Key("points[].protocol", "The protocol."),
-            Key("points[].change", "The reading that differs; null for those that were chosen."),
+            Key("points[].change", "The changed reading; null for the chosen ones."),
             Key("points[].at", "The value of the parameter that varies; null without one."),
             Key("points[].error", "Which parameters do not fit together; null if there is a solution."),
             Key("points[].solution", "The solution of the analysis; null if there is none."),

@@ -16,28 +16,25 @@ pub(super) const CELLS: &[Part] = &[
     Key("runs", "The number of runs."),
     Key("fair_share", "The row's part of the flows."),
     Key("share", "The row's part of the bytes that the link served."),
-    Key("share_of_fair", "What the row takes, over its fair share."),
+    Key("share_of_fair", "The row's goodput over its fair share."),
     Key("share_of_fair_half_width", "Half the width of its 95 % confidence interval."),
-    Key("left_of_fair", "What it leaves to the column, over the column's fair share."),
+    Key("left_of_fair", "The column's goodput over its fair share."),
     Key("left_of_fair_half_width", "Half the width of its 95 % confidence interval."),
-    Key("drop_ratio_row", "Packets of the row that the queue dropped, as a fraction of those that arrived."),
+    Key("drop_ratio_row", "The row's dropped packets, as a fraction of its arriving packets."),
     Key("drop_ratio_row_half_width", "Half the width of its 95 % confidence interval."),
-    Key(
-        "drop_ratio_column",
-        "Packets of the column that the queue dropped, as a fraction of those that arrived.",
-    ),
+    Key("drop_ratio_column", "The column's dropped packets, as a fraction of its arriving packets."),
     Key("drop_ratio_column_half_width", "Half the width of its 95 % confidence interval."),
     Key(
         "loss_ratio",
         "The row's drop ratio over the column's: b / (1 - b), where b is the mean over the runs of the row's drop ratio over the sum of both. None where the column lost nothing.",
     ),
     Key("loss_ratio_low", "The same of the lower end of the 95 % confidence interval of b."),
-    Key("loss_ratio_high", "The same of the upper end; none where that is 1."),
+    Key("loss_ratio_high", "The same for the upper end; none where that is 1."),
     Key("utilization", "The utilization of the link, as a fraction."),
     Key("queue_mean_normalized", "The mean queue, as a fraction of the buffer."),
 ];
 
-/// What a kernel's controller reports.
+/// The reports of a kernel's controller.
 pub(super) const REPORTED: &[Part] = &[
     Key("time_s", "The time of the report."),
     Key("controller", "The congestion control."),
@@ -64,7 +61,7 @@ const SEED: Part = Key("seed", "The seed of the run.");
 /// Behind all others, since it stands for columns of any name.
 const FACTORS: Part = Key(
     "<factor>",
-    "A column for each factor, before all others: `scheme` of `compare`, and what was varied, with its unit, as `rtt_ms` or `buffer_bdp`. Numbers where all its levels are.",
+    "A column for each factor, before all others: `scheme` of `compare`, and the factors, each with its unit, as `rtt_ms` or `buffer_bdp`. Numbers where all its levels are.",
 );
 
 /// A sampled series.
@@ -107,7 +104,7 @@ pub const DIFFERENCES: Output = Output {
             "p",
             "The probability of so large a difference between equal cases, after Holm's correction over all lines; none without two common seeds, and where nothing is random.",
         ),
-        Key("apart", "1 if the difference is told apart from chance, else 0."),
+        Key("apart", "1 if the difference is distinguishable from chance, else 0."),
         Key("<column>", "A column for each factor of the second result, with its level."),
     ],
 };
@@ -270,7 +267,7 @@ pub const TABLES: &[Output] = &[
         parts: &[
             Key("real_per_s", "The growth of a small deviation; empty without an equilibrium."),
             Key("imaginary_rad_s", "Its frequency."),
-            Key("behaviour", "What becomes of a small deviation."),
+            Key("behaviour", "The course of a small deviation."),
             Key(
                 "theorem_ratio",
                 "The left side of the published condition over the right one, which holds up to 1.",

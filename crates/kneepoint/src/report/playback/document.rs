@@ -44,7 +44,7 @@ pub fn document(report: &Report) -> Document {
 
 const WINDOWS: &str = "The sender's congestion window in the last 90 s of the first run of each case, as its kernel tells it. The files \
                        beside this page have it every 10 ms.";
-/// What is drawn of a run, in seconds, and how many points of it at most.
+/// The drawn interval of a run, in seconds, and the largest number of its points.
 const DRAWN: f64 = 90.0;
 const POINTS: usize = 1000;
 
@@ -98,7 +98,7 @@ fn table(cases: &[Case], keys: &[&str]) -> Table {
     }
 }
 
-/// How many runs there were, and what became of them.
+/// The number of runs, and their fates.
 fn runs(cases: &[Case]) -> String {
     let all = || cases.iter().flat_map(|case| &case.runs);
     let spoiled = all().filter(|run| run.machine.spoiled.is_some()).count();

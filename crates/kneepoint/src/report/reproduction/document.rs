@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The document about a reproduction: every claim with its verdict, our number and the published one, and how the
-//! verdicts depend on what the publication leaves open.
+//! verdicts depend on the publication's open questions.
 
 use serde_json::Value;
 
@@ -60,7 +60,7 @@ pub fn document(
     Document { title: "Reproduction".into(), about: summary, sections }
 }
 
-/// What shortened runs cannot decide.
+/// Claims that shortened runs cannot decide.
 fn open(outcomes: &[Reproduction]) -> String {
     let of = |outcome: &Reproduction| {
         let name = outcome.experiment.name();
@@ -95,7 +95,7 @@ fn overview(outcomes: &[Reproduction]) -> Table {
     }
 }
 
-/// The claims that do not hold, by what is the matter; none if all hold.
+/// The claims that do not hold, by cause; none if all hold.
 fn by_cause(outcomes: &[Reproduction]) -> Option<Table> {
     let blamed = |cause: Cause| -> Vec<String> {
         let of = |outcome: &Reproduction| {
@@ -153,7 +153,7 @@ fn section(outcome: &Reproduction) -> Section {
     Section::new(experiment.name(), blocks)
 }
 
-/// Published numbers beside ours, a line for each: a table for all consecutive claims about numbers of the same names.
+/// Published numbers next to ours, a line for each: a table for all consecutive claims about numbers of the same names.
 fn side_by_side(outcome: &Reproduction) -> Vec<Table> {
     let judgements = outcome.judgements();
     let claims: Vec<_> = outcome.experiment.claims.iter().zip(&judgements).collect();

@@ -22,7 +22,7 @@ pub fn tables(outcome: &Reproduction) -> Vec<Block> {
     with_observed(outcome, figure::tables).unwrap_or_default()
 }
 
-/// What the figure of an experiment is drawn from, if it has one.
+/// The input of an experiment's figure, if it has one.
 fn with_observed<T>(outcome: &Reproduction, draw: impl FnOnce(&Observed) -> T) -> Option<T> {
     let figure = outcome.experiment.figure.as_ref()?;
     let published: Vec<(Reference, f64)> = outcome.experiment.claims.iter().flat_map(published).collect();
@@ -37,7 +37,7 @@ fn with_observed<T>(outcome: &Reproduction, draw: impl FnOnce(&Observed) -> T) -
     }))
 }
 
-/// The published numbers of a claim that are numbers of one metric, in the units of that metric.
+/// The published numbers of a claim for one metric, in the units of that metric.
 fn published(claim: &Claim) -> Vec<(Reference, f64)> {
     let value = |name: &String| match claim.published.as_ref()? {
         Value::Object(numbers) => numbers.get(name)?.as_f64(),

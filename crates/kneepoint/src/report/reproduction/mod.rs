@@ -52,7 +52,7 @@ pub(super) fn evidence(judgement: &Judgement) -> String {
         1 => String::new(),
         all => format!("at {good} of {all} points; "),
     };
-    // Several comparisons at one point are told apart by their text; one at several points by the place.
+    // Several comparisons at one point are distinguished by their text; one at several points by the place.
     let comparisons = judgement.points.len();
     let named = match (points.len(), comparisons) {
         (1, 2..) => {
@@ -82,7 +82,7 @@ fn distance(margin: &Estimate) -> String {
     }
 }
 
-/// A margin as a fraction of what is compared, so that comparisons of different things can be ordered.
+/// A margin relative to the compared values, so that comparisons of different quantities can be ordered.
 fn relative(comparison: &CheckResult) -> f64 {
     comparison.margin.mean / comparison.left.abs().max(comparison.right.abs()).max(1e-12)
 }
@@ -108,8 +108,9 @@ pub fn tally<'a>(judgements: impl Iterator<Item = &'a Judgement>) -> String {
     let count = |verdict| verdicts.iter().filter(|one| **one == verdict).count();
     let (holds, fails) = (count(Verdict::Holds), count(Verdict::Fails));
     format!(
-        "{} claims: {holds} hold, {fails} fail, {} untestable",
+        "{} {}: {holds} hold, {fails} fail, {} untestable",
         verdicts.len(),
+        if verdicts.len() == 1 { "claim" } else { "claims" },
         count(Verdict::Untestable)
     )
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The readings that the experiments of a publication share, and what becomes of its claims under their alternatives, alone
+//! The readings that a publication's experiments share, and the verdicts on its claims under their alternatives, alone
 //! and together.
 
 use super::super::document::{Block, Column, Prose, Section, Table, TableLine};
@@ -43,7 +43,7 @@ fn section(outcomes: &[Reproduction], joint: &[&Reproduction]) -> Option<Section
 fn readings(outcomes: &[Reproduction]) -> Vec<&Reading> {
     let mut found: Vec<&Reading> = Vec::new();
     for outcome in outcomes {
-        // A reading that no earlier experiment had is before those that follow it here.
+        // A reading that is new here is inserted before the ones that follow it here.
         let mut place = 0;
         for reading in outcome.experiment.readings.iter().filter(|reading| reading.shared.is_some()) {
             match found.iter().position(|other| other.shared == reading.shared) {
@@ -96,7 +96,7 @@ fn verdicts(outcome: &Reproduction, variant: usize) -> Vec<Verdict> {
     outcome.under(variant).iter().map(|judgement| judgement.verdict).collect()
 }
 
-/// The variant of an experiment under a choice, if it was run: of the alternatives, those of readings that it has.
+/// The variant of an experiment under a choice, if it was run: with the alternatives of its own readings.
 fn place(outcome: &Reproduction, choice: &Choice) -> Option<usize> {
     let variants = &outcome.experiment.variants;
     let known = |id: &String| variants.iter().any(|variant| variant.choice.contains_key(id));
@@ -104,7 +104,7 @@ fn place(outcome: &Reproduction, choice: &Choice) -> Option<usize> {
         choice.iter().filter(|(id, _)| known(id)).map(|(id, name)| (id.clone(), name.clone())).collect();
     let is_own = |variant: &Variant| variant.choice == own && (variant.name.is_none() == own.is_empty());
     let place = variants.iter().position(is_own)?;
-    // What nothing can be run for is the same under all.
+    // Claims without runs are the same under all.
     let run = variants[place].points.is_empty() || !outcome.frames[place].seeds().is_empty();
     run.then_some(place)
 }

@@ -52,7 +52,7 @@ struct Course<'c> {
     ends: Option<Price>,
 }
 
-/// More levels than this are told by the least and the greatest number.
+/// More levels than this are described by the least and the greatest number.
 const MOST_LISTED: usize = 5;
 
 impl<'c> Course<'c> {
@@ -82,7 +82,7 @@ impl<'c> Course<'c> {
         self.ends.as_ref().is_some_and(differ)
     }
 
-    /// Whether it reads differently somewhere, and the ends are not told apart.
+    /// Whether it reads differently somewhere, and the ends are indistinguishable.
     fn is_level(&self) -> bool {
         !self.is_same() && !self.is_apart()
     }

@@ -60,7 +60,8 @@ impl<'c> Gauge<'c> {
         transfers::groups(comparison).into_iter().find(known)
     }
 
-    /// What the best in times of short transfers may cost: their late ones, the long transfers beside them, and delay.
+    /// Possible costs of the best times of short transfers: their slowest ones, the long transfers next to them, and
+    /// delay.
     pub(super) fn costs_of_transfers(
         comparison: &'c Comparison,
         group: &transfers::Group<'c>,
@@ -82,7 +83,7 @@ impl<'c> Gauge<'c> {
         own.chain(Gauge::headlines(comparison, &["queueing_delay_p99_ms"])).collect()
     }
 
-    /// What the least queueing delay may cost.
+    /// Possible costs of the least queueing delay.
     pub(super) fn costs(comparison: &'c Comparison) -> Vec<Gauge<'c>> {
         // Goodput says again what utilization does, where all of it is theirs.
         Gauge::headlines(comparison, &["utilization", "jain_index", "queueing_delay_p99_ms"])
@@ -144,7 +145,7 @@ impl<'c> Gauge<'c> {
         format!("{}{} {}", self.words().article, self.by(one, other), self.name)
     }
 
-    /// `31 % less queueing delay` of a part that is told already.
+    /// `31 % less queueing delay` of a part described already.
     pub(super) fn changed(&self, part: &str, is_less: bool) -> String {
         format!("{}{part} {} {}", self.words().article, self.how(is_less), self.name)
     }
@@ -188,7 +189,7 @@ pub(super) fn percent(part: f64) -> String {
         true if percent < 1.0 => format!("{} %", number::significant(percent, 1)),
         // A hundred percent less would be nothing.
         true if (99.5..100.0).contains(&percent) => "over 99 %".into(),
-        // What is rounded to ten has two digits already.
+        // A number rounded to ten has two digits already.
         true if percent < 9.95 => format!("{percent:.1} %"),
         true => format!("{percent:.0} %"),
     }

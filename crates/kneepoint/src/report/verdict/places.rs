@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! all levels of some factors, some of others     RTT 20 ms and 80 ms with buffer 1 BDP
-//! the same of what is left out                   all but RTT 320 ms
+//! the same for the complement                    all but RTT 320 ms
 //! a few such combinations                        RTT 20 ms; RTT 80 ms with buffer 2 BDP
 //! ```
 

@@ -8,13 +8,13 @@ use super::{LEAST, joined};
 use crate::metric::Better;
 use crate::table::paired::LEVEL;
 
-/// What the best costs in another quantity.
+/// The cost of the best in another quantity.
 pub(super) enum Cost {
     /// It is worse.
     Paid(Paid),
     /// It is better in it, too.
     Gain,
-    /// Nothing that can be told apart.
+    /// Nothing distinguishable.
     None,
 }
 
@@ -84,7 +84,7 @@ impl Price {
         visible && is_apart && (own > others) == (self.better == Better::More)
     }
 
-    /// The best of those that are better than a rival.
+    /// The best among the schemes that are better than a rival.
     pub(super) fn best_above(&self, rank: usize) -> Option<usize> {
         self.judged.order.iter().copied().find(|other| self.is_better(*other, rank))
     }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! When more seeds would tell more: where few of them leave rivals indistinguishable, or where these look different.
+//! When more seeds would help: where few of them leave rivals indistinguishable, or where these look different.
 
 use super::super::Comparison;
 use super::super::contest::{FEW_SEEDS, Judgement};
 use super::super::document::Prose;
 
-/// As many as tell most differences apart; of a study that has them, twice its own.
+/// As many as separate most differences; for a study that has them, twice its own.
 const ENOUGH: usize = 10;
 
-/// The advice behind what is said of rivals that are told apart from none, or from some only.
+/// The advice after a sentence on rivals that are indistinguishable from all, or from some.
 pub(super) fn advised(said: Prose, comparison: &Comparison, judged: &[&Judgement]) -> Prose {
     let ranks = judged.iter().flat_map(|one| &one.order);
     let runs = ranks.map(|rank| &comparison.schemes[*rank]).filter(|scheme| !scheme.is_certain());
@@ -16,15 +16,17 @@ pub(super) fn advised(said: Prose, comparison: &Comparison, judged: &[&Judgement
         return said;
     };
     let words = match judged.iter().any(|one| looks_apart(one)) {
-        true => " Some of their 95 % intervals do not overlap: more seeds may tell them apart (".to_string(),
-        false if seeds < FEW_SEEDS => format!(" {seeds} seeds tell little apart; more may ("),
+        true => " Some of their 95 % intervals do not overlap: more seeds may separate them (".to_string(),
+        false if seeds < FEW_SEEDS => {
+            format!(" {seeds} seeds separate only large differences; more may help (")
+        }
         false => return said,
     };
     let more = if seeds < ENOUGH { ENOUGH } else { 2 * seeds };
     said.then(words).code(format!("--seeds {more}")).then(").")
 }
 
-/// Whether a rival that is not told apart from the best has an interval of its own.
+/// Whether a rival that is indistinguishable from the best has a separate interval.
 fn looks_apart(judged: &Judgement) -> bool {
     let interval = |rank: usize| judged.mean(rank).interval();
     let (low, high) = interval(judged.best());

@@ -218,12 +218,12 @@ fn more_seeds_are_advised_where_intervals_are_apart_and_where_seeds_are_few() {
     assert!(text.contains("indistinguishable") || text.contains("None is"), "{text}");
     assert!(
         text.ends_with(
-            "Some of their 95 % intervals do not overlap: more seeds may tell them apart (--seeds 10)."
+            "Some of their 95 % intervals do not overlap: more seeds may separate them (--seeds 10)."
         ),
         "{text}"
     );
     let few = said(&[one("a", NEAR), one("b", &[(10.1, 1.0), (9.8, 1.0), (10.2, 1.0)])]);
-    assert!(few.ends_with("3 seeds tell little apart; more may (--seeds 10)."), "{few}");
+    assert!(few.ends_with("3 seeds separate only large differences; more may help (--seeds 10)."), "{few}");
     assert!(!said(&[PIE, CODEL]).contains("--seeds"));
 }
 
@@ -239,7 +239,7 @@ fn along_a_number_a_course_without_distinct_ends_is_told_level_by_level() {
     assert_eq!(
         text,
         "From RTT 10 ms to RTT 600 ms, queueing delay is 8.1, 34 and 320 ms and utilization is 100, 100 and 94 %; the ends are \
-         statistically indistinguishable in all of these (2 seeds). 2 seeds tell little apart; more may (--seeds 10)."
+         statistically indistinguishable in all of these (2 seeds). 2 seeds separate only large differences; more may help (--seeds 10)."
     );
     let peaked = said(&[at("10ms", PIE.1), at("40ms", RED.1), at("90ms", DROPTAIL.1)]);
     assert!(peaked.contains("queueing delay is 12.3, 24.0 and 17.9 ms"), "{peaked}");

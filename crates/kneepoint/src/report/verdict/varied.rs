@@ -12,7 +12,7 @@ use super::price::{Cost, Paid, Price, costs};
 use super::{MOST_NAMED, joined, seeds};
 use crate::metric::Better;
 
-/// Several conditions: which rival is best in how many of them, where, and at what cost.
+/// Several conditions: the best rivals, their number of conditions, where, and at what cost.
 pub(super) fn tally(comparison: &Comparison, contests: &[Contest], gauge: &Gauge, others: &[Gauge]) -> Prose {
     let judged: Vec<Judgement> = contests
         .iter()

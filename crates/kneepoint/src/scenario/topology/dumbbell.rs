@@ -37,7 +37,7 @@ crate::choice! {
 crate::settings! {
     /// A dumbbell.
     pub struct Params {
-        /// Rate of the bottleneck; `auto` is the mean of its trace.
+        /// Rate of the bottleneck; `auto` is the mean rate of the trace in `[capacity]`.
         rate: Nominal = Or::is(Rate::from_mbit(10)), rate_range();
         /// Base round-trip time, without queueing and transmission; a group may have its own.
         rtt: Span = Span::from_millis(60), Span::from_micros(1)..=Span::from_secs(1000);
@@ -66,7 +66,7 @@ crate::settings! {
     } check |params| {
         delays_repeat(&params.delay_steps, &params.delay_period)?;
         if params.access == Access::Minimal && params.reverse_rate.get().is_some() {
-            return Err("reverse_rate means nothing where access is `minimal`: write `full`".into());
+            return Err("reverse_rate has no effect where access is `minimal`: write `full`".into());
         }
         match params.access_rate.get() {
             Some(rate) if params.access == Access::Minimal => Err(format!(
@@ -148,7 +148,7 @@ fn lay(params: &Params, site: &Site, table: &Table, faults: &mut Faults) -> Opti
     let mut forward_link = bottleneck.clone();
     hand_over(&mut forward_link, (&site.handover, &site.handover.rates), site.root, faults);
     net.link(forward_link);
-    // Without access links back, acknowledgements pass the routers by.
+    // Without access links back, acknowledgements bypass the routers.
     if params.access == Access::Full {
         let own_rate = params.reverse_rate.get().copied();
         let mut back = LinkSpec {
@@ -177,7 +177,7 @@ fn round_trips<'w>(params: &'w Params, wish: &'w Wish) -> &'w [Span] {
     wish.place.rtt.get().map_or(std::slice::from_ref(&params.rtt), |cycle| cycle.values())
 }
 
-/// The bottleneck's delay, which must leave no flow a negative delay of its own.
+/// The bottleneck's delay, which must leave no flow its own negative delay.
 fn bottleneck_delay(params: &Params, site: &Site, table: &Table, faults: &mut Faults) -> Span {
     let used = site
         .wishes
@@ -231,7 +231,7 @@ struct Hosts<'h> {
 }
 
 impl Hosts<'_> {
-    /// Hosts for every pair that `wish` asks for, and the pairs.
+    /// Hosts for every pair in `wish`, and the pairs.
     fn group(&mut self, wish: &Wish, routers: (NodeId, NodeId)) -> Vec<(NodeId, NodeId)> {
         let (near, far) = match wish.place.direction {
             Direction::Forward => routers,

@@ -51,7 +51,7 @@ crate::settings! {
         delay_file: Or<FilePath, Inline> = Or::WORD;
         /// After how long the delay steps begin again.
         delay_period: Period = Or::WORD, period_range();
-        /// By how much more it may delay a packet, at random and without reordering.
+        /// The greatest additional random delay of a packet, without reordering.
         jitter: Span = Span::ZERO, Span::ZERO..=Span::from_secs(100);
         /// Its buffer: bandwidth-delay products of there and back over this link, packets, data or time.
         buffer: Buffer = Buffer::Packets(100);
@@ -108,7 +108,7 @@ fn lay(site: &Site, table: &Table, faults: &mut Faults) -> Option<Laid> {
         faults.add_with_help(&node.span, "`[reverse_queue]` means nothing in a graph", help);
     }
     if let Some(node) = site.root.get(REVERSE) {
-        let help = "write each direction as a link of its own, with `duplex = false`";
+        let help = "write each direction as its own link, with `duplex = false`";
         faults.add_with_help(&node.span, "`[reverse]` means nothing in a graph", help);
     }
     let links = site.root.tables("link", faults);
@@ -140,7 +140,7 @@ fn lay(site: &Site, table: &Table, faults: &mut Faults) -> Option<Laid> {
     Some(Laid { network: graph.net.0, pairs: site.wishes.iter().zip(pairs).map(repeat).collect() })
 }
 
-/// More links, or nodes, than anybody writes by hand.
+/// More links, or nodes, than a hand-written scenario has.
 const GREATEST_GRAPH: usize = 2000;
 
 /// Nodes and links so far.
@@ -294,7 +294,7 @@ impl Plan {
             return None;
         };
         let node = self.find(name);
-        // Links that could not be read bring no nodes, and that is the fault.
+        // Unreadable links add no nodes; the fault is in the links.
         if node.is_none() && (faults.is_empty() || !known.is_empty()) {
             let message = format!("{}: there is no node `{name}`", wish.label);
             faults.add_with_help(wish.table.place(field), message, did_you_mean(name, &known));

@@ -50,7 +50,7 @@ crate::registry! {
     }
 }
 
-/// The methods of [`Topology`], for whichever this is.
+/// The methods of [`Topology`], forwarded to the variant.
 impl Any {
     pub(super) fn lay(&self, site: &Site, table: &Table, faults: &mut Faults) -> Option<Laid> {
         each!(self, one => one.lay(site, table, faults))
@@ -106,7 +106,7 @@ pub struct Site<'s> {
     pub loss: loss::Config,
     /// The capacity of bottlenecks in the direction of most data, or in both if they share it.
     pub capacity: capacity::Config,
-    /// What bottlenecks do besides, in the direction of most data.
+    /// Further effects of bottlenecks, in the direction of most data.
     pub effects: Effects,
     /// The handovers of bottlenecks, in both directions.
     pub handover: Handover,
@@ -178,7 +178,7 @@ impl Wish<'_> {
 }
 
 impl Wish<'_> {
-    /// An access link holds whatever comes, so nothing may press more into it than it carries.
+    /// An access link has an unlimited buffer, so no source may send more into it than it carries.
     fn hold_under(&self, access: &Pace, faults: &mut Faults) {
         match (self.pressing, access.get()) {
             (Some(rate), Some(access)) if rate > *access => {

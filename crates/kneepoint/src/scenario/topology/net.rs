@@ -19,7 +19,7 @@ impl Net {
         &self.0.nodes[node.0 as usize]
     }
 
-    /// A link whose name is that of its ends.
+    /// A link named after its ends.
     pub(super) fn link(&mut self, mut link: LinkSpec) {
         link.name = format!("{}-{}", self.name(link.from), self.name(link.to));
         self.0.links.push(link);

@@ -9,7 +9,8 @@
 //! ```
 //!
 //! The balance has a mean and an interval where the ratio of two small numbers has none; both change sides without
-//! a remainder when row and column do. A controller beside itself is the control: what differs from one there is noise.
+//! a remainder when row and column do. A controller against itself is the control: a difference from one there is
+//! noise.
 
 use crate::scenario::Buffer;
 use crate::table::Estimate;

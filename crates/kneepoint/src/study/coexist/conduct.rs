@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Whether a controller can be deployed: does it get its fair share beside each other one, and leave them theirs?
+//! Whether a controller can be deployed: does it get its fair share against each other one, and leave them theirs?
 
 use super::coexistence::{Coexistence, Encounter, Square};
 use crate::table::{Estimate, number};
 
 crate::choice! {
-    /// What a controller does beside others.
+    /// A controller against others.
     pub enum Conduct {
         /// It takes enough of its fair share everywhere, and leaves enough of theirs.
         Coexists = "coexists",
@@ -15,7 +15,7 @@ crate::choice! {
         CrowdsOut = "crowds out",
         /// Somewhere it does not get enough, and elsewhere it does not leave enough.
         Depends = "yields and crowds out",
-        /// No run has it beside another.
+        /// No run has it against another.
         Unknown = "unknown",
     }
 }
@@ -29,8 +29,8 @@ pub struct Extreme {
     pub estimate: Estimate,
 }
 
-/// A share of a fair share to two digits, and its interval: `± 0.02`, or its ends, `0–2`, where it would leave what is possible, from
-/// nothing to `most`.
+/// A share of a fair share to two digits, and its interval: `± 0.02`, or its ends, `0–2`, where it would exceed the
+/// possible range, from zero to `most`.
 pub fn parts(estimate: &Estimate, most: f64) -> (String, Option<String>) {
     let (low, high) = estimate.interval();
     let end = |end: f64| if end == 0.0 || end == most { number::plain(end) } else { format!("{end:.2}") };
@@ -83,7 +83,7 @@ impl Coexistence {
         }
     }
 
-    /// The noise, measured by controllers beside themselves; none without such a run.
+    /// The noise, measured by controllers against themselves; none without such a run.
     pub fn control(&self) -> Option<String> {
         let own = self.places().filter(|place| place.row == place.column);
         let means = own.map(|place| self.cell(place).taken().mean).filter(|mean| mean.is_finite());
@@ -118,7 +118,7 @@ impl Coexistence {
         };
         let takes = self.takes_least(row).map(|least| said(least, |own| own));
         let takes =
-            takes.map(|(least, whom)| format!("gets as little as {least} of its fair share, beside {whom}"));
+            takes.map(|(least, whom)| format!("gets as little as {least} of its fair share, against {whom}"));
         let leaves = self.leaves_least(row).map(|least| said(least, |own| 1.0 - own));
         let leaves = leaves.map(|(least, whom)| format!("leaves as little as {least} of theirs, to {whom}"));
         takes.into_iter().chain(leaves).collect()
@@ -134,7 +134,7 @@ mod tests {
     fn a_controller_that_gets_half_yields_to_one_that_leaves_half() {
         let all = example();
         assert_eq!([0, 1].map(|row| all.verdict(row)), [Conduct::Yields, Conduct::CrowdsOut]);
-        let bold = "gets as little as 0.50 ± 0.05 of its fair share, beside bold (0.5 BDP, 10 flows)";
+        let bold = "gets as little as 0.50 ± 0.05 of its fair share, against bold (0.5 BDP, 10 flows)";
         assert_eq!(all.grounds(0)[0], bold);
         assert!(all.rule().contains("at least 0.8 of"));
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Schemes side by side on one bottleneck: what `knee compare` asks.
+//! Schemes compared on one bottleneck: the question of `knee compare`.
 
 use super::title::title;
 use super::{Dumbbell, Party, Sessions};
@@ -22,7 +22,7 @@ pub const START: &str = "flows.forward.start";
 /// The schemes, and the bottleneck that each has for itself.
 #[derive(Clone, Debug)]
 pub struct Question<'q> {
-    /// What the title says besides rate, round trip, flows and buffer; with commas between, or nothing.
+    /// Additions to rate, round trip, flows and buffer in the title; with commas between, or nothing.
     pub also: String,
     /// The names of schemes in reports, and the schemes.
     pub schemes: Vec<(String, Scheme)>,
@@ -60,18 +60,18 @@ pub struct Question<'q> {
     pub seed: u64,
     /// The sampling interval, if any.
     pub sample: Option<Span>,
-    /// Fields of every scenario that options set, of which `also` tells.
+    /// Fields of every scenario that options set, which `also` describes.
     pub path: Vec<String>,
     /// Fields of every scenario that are set from outside, after those, as [`parse_set`](crate::scenario::parse_set) sets them.
     pub set: Vec<String>,
 }
 
-/// What is to be run.
+/// The runs to be made.
 #[derive(Clone, Debug, Default)]
 pub struct Asked {
-    /// What all runs have in common: the name of every scenario.
+    /// The common settings of all runs: the name of every scenario.
     pub title: String,
-    /// What tells each row from the others, the scheme first: fields and values. And its spec.
+    /// The labels that distinguish rows, the scheme first: fields and values. And its spec.
     pub rows: Vec<(Settings, Valid)>,
     /// Names and texts of the scenarios.
     pub scenarios: Vec<(String, String)>,
@@ -86,7 +86,7 @@ pub struct Asked {
 pub enum Refused {
     /// The scenario of a scheme is not valid; places of faults in fields set from outside are on lines of their own after the text.
     Invalid(Box<Invalid>),
-    /// Fields set from outside put another algorithm in the place of a scheme's.
+    /// Fields set from outside put another algorithm instead of a scheme's.
     Replaced {
         /// The scheme.
         scheme: String,
@@ -96,7 +96,8 @@ pub enum Refused {
 }
 
 impl Question<'_> {
-    /// The runs that answer it. `files` opens the files that the question names, and `others` those of fields set from outside.
+    /// The runs that answer it. `files` opens the files that the question names, and `others` the files of fields set
+    /// from outside.
     pub fn plan(&self, files: Files, others: Files) -> Result<Asked, Refused> {
         let varied: Vec<&str> = self.varied.iter().map(|(path, _)| path.as_str()).collect();
         let plain = self.schemes.first().map(|(_, scheme)| self.tree("", scheme)).unwrap_or_default();
@@ -104,7 +105,7 @@ impl Question<'_> {
         let Some((_, text)) = asked.scenarios.first().filter(|_| !self.fields().is_empty()) else {
             return Ok(asked);
         };
-        // Fields set from outside may be those that the title tells.
+        // Fields set from outside may be the ones in the title.
         let swept: Vec<&str> =
             asked.rows.iter().flat_map(|(settings, _)| settings).map(|(path, _)| path.as_str()).collect();
         let root = scenario::root(text, &mut Faults::default()).unwrap_or_default();

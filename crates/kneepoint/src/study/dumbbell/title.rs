@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The title of runs on one bottleneck: what all of them have in common, as it was run.
+//! The title of runs on one bottleneck: their common settings, as run.
 //!
 //! ```text
 //! 20 Mbit/s, 60 ms RTT, 2 flows, 1 BDP of buffer
@@ -16,7 +16,7 @@ const MOST_SET: usize = 3;
 /// How a field reads in a title; none where its value cannot be read.
 type Words = fn(&Node) -> Option<String>;
 
-/// Fields that the title tells in words of its own: their paths, and how.
+/// Fields that the title describes in its own words: their paths, and the words.
 const TOLD: [(&str, Words); 4] = [
     ("topology.rate", |node| Some(node.as_text()?.parse::<Rate>().ok()?.people())),
     ("topology.rtt", |node| Some(format!("{} RTT", node.as_text()?.parse::<Span>().ok()?.people()))),

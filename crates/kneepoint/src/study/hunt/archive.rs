@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Archive: the worst network of each kind, by what users vary.
+//! Archive: the worst network of each kind, by the settings that users vary.
 //!
 //! The method is MAP-Elites (J.-B. Mouret, J. Clune, Illuminating search spaces by mapping elites, arXiv 1504.04909, 2015): a search keeps the
-//! best of each cell instead of the best of all, which yields a map, and finds what a search for the best alone would pass by.
+//! best of each cell instead of the best of all, which yields a map, and finds cases that a search for the best alone
+//! would miss.
 
 use std::collections::BTreeMap;
 

@@ -8,7 +8,7 @@ use super::weakness::{Compared, Weakness};
 use crate::run::run;
 use crate::spec::Invalid;
 
-/// The contestants, and the weaknesses that are looked for.
+/// The contestants, and the weaknesses that are searched for.
 #[derive(Clone, Debug)]
 pub struct Arena {
     /// The contestants.
@@ -25,7 +25,7 @@ const SEED: u64 = 1;
 /// Round trips that two flows share at least: before, chance divides the path.
 const TRIPS: f64 = 50.0;
 
-/// Seeds that a finding on a network with chance is confirmed with.
+/// Seeds that confirm a finding on a network with randomness.
 const SEEDS: u64 = 3;
 
 impl Arena {

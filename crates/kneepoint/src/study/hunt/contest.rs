@@ -19,7 +19,7 @@ crate::choice! {
 }
 
 crate::choice! {
-    /// Who shares the network with the flow that is measured.
+    /// The flows that share the network with the measured one.
     pub enum Company {
         /// Nobody.
         Alone = "alone",

@@ -5,7 +5,7 @@ use crate::packet::Flags;
 use crate::trace::{Event, Fate, LinkId, Observer, Reason};
 use crate::units::{Interval, Span, Time};
 
-/// Groups that it looks at.
+/// Groups that it inspects.
 const PAIR: usize = 2;
 /// The bottleneck, the first link.
 const BOTTLENECK: LinkId = LinkId(0);
@@ -22,14 +22,14 @@ pub struct Gauge {
     /// Waits of data packets at the bottleneck, in microseconds.
     waits: Vec<u32>,
     window: f64,
-    /// The least window at a drop for want of room.
+    /// The least window at an overflow drop.
     at_drop: f64,
     arrived: u64,
     dropped: u64,
     lawful: bool,
 }
 
-/// What a run comes to.
+/// The result of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gauged {
     /// Goodput of each group in the interval of rates, in bit/s.

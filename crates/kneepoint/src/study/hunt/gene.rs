@@ -24,7 +24,7 @@ crate::choice! {
         BurstStart = "burst_start_ms",
         /// Length of the burst, in milliseconds.
         BurstLasting = "burst_lasting_ms",
-        /// Round-trip time that the odd one of two flows has more than the other, in milliseconds.
+        /// The additional round-trip time of one of two flows, in milliseconds.
         OddDelay = "odd_delay_ms",
         /// Greatest random delay of the odd flow's sender, in order, in microseconds.
         OddJitter = "odd_jitter_us",
@@ -34,12 +34,12 @@ crate::choice! {
 }
 
 impl Gene {
-    /// Whether each step of a network has a number of its own.
+    /// Whether each step of a network has its own number.
     pub fn stepwise(self) -> bool {
         matches!(self, Gene::Rate | Gene::Delay | Gene::Lasting)
     }
 
-    /// Whether zero is the absence of what it counts.
+    /// Whether zero means absence.
     pub fn optional(self) -> bool {
         !self.stepwise() && !matches!(self, Gene::Buffer | Gene::BurstStart | Gene::BurstLasting)
     }

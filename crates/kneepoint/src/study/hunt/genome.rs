@@ -215,7 +215,7 @@ impl Genome {
         self.loss > 0 || self.jitter > 0 || self.odd_jitter > 0
     }
 
-    /// Instants at which a step begins, with its value, where that is not the value before.
+    /// Instants at which a step with a new value begins, with the value.
     fn course<T: PartialEq + Copy>(&self, of: impl Fn(&Step) -> T) -> Vec<Timed<T>> {
         let mut at = Span::ZERO;
         let mut all: Vec<Timed<T>> = Vec::new();

@@ -46,7 +46,7 @@ pub struct Hunt {
     pub progress: Progress,
 }
 
-/// How far a hunt is: enough to go on.
+/// The state of a hunt, from which it can resume.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Progress {
     /// Networks that were evaluated.
@@ -62,7 +62,7 @@ impl Hunt {
         Hunt { arena, profile, seed, progress: Progress { evaluations: 0, archives } }
     }
 
-    /// The next networks, until so many are evaluated in all; none if they are.
+    /// The next networks, until this many are evaluated in all; none if they are.
     pub fn round(&self, last: u64) -> Vec<Genome> {
         let Progress { evaluations, archives } = &self.progress;
         search::candidates(self.seed, *evaluations, last, &self.profile, archives)

@@ -15,7 +15,7 @@ pub struct Profile {
     pub name: &'static str,
     /// What it is about.
     pub about: &'static str,
-    /// Where its bounds come from.
+    /// The origin of its bounds.
     pub source: &'static str,
     /// The greatest number of steps.
     pub steps: u32,
@@ -139,7 +139,7 @@ pub const PROFILES: &[Profile] = &[
     },
     Profile {
         name: "constant",
-        about: "one rate and one delay, drop tail, nobody else and no random losses: what remains is jitter and bunches of acknowledgements",
+        about: "one rate and one delay, drop tail, no other flows and no random losses: jitter and bunches of acknowledgements remain",
         source: "V. Arun et al., Toward Formally Verifying Congestion Control Behavior, SIGCOMM 2021, §3 (a path with bounded jitter); V. Arun, M. Alizadeh, \
                  H. Balakrishnan, Starvation in End-to-End Congestion Control, SIGCOMM 2022, §2",
         steps: 1,
@@ -200,7 +200,7 @@ impl Profile {
         PROFILES.iter().find(|profile| profile.name == name)
     }
 
-    /// The same with so many steps at most, and no more than it has itself.
+    /// The same with this many steps at most, and no more than it has itself.
     #[must_use]
     pub fn with_steps(&self, steps: u32) -> Profile {
         Profile { steps: steps.clamp(1, self.steps), ..self.clone() }
@@ -259,7 +259,7 @@ impl Profile {
         libm::round(libm::exp(rng.between(low, high))) as u32
     }
 
-    /// Brings every number, and what they come to together, within the bounds.
+    /// Brings every number, and their combination, within the bounds.
     pub fn repair(&self, genome: &mut Genome) {
         genome.steps.truncate(self.steps as usize);
         for (gene, number) in genome.numbers() {
@@ -280,7 +280,7 @@ impl Profile {
         }
     }
 
-    /// Brings a course that is longer than the longest to that length. Each step keeps at least the least.
+    /// Cuts a course that is longer than the limit. Each step keeps at least the least.
     fn shorten(&self, steps: &mut Vec<Step>) {
         let (least, _) = self.bounds(Gene::Lasting);
         steps.truncate((self.longest / least) as usize);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Search: rounds of candidates, at random at first, then children of the archive's networks.
 //!
-//! Candidate number *n* is drawn from the stream `hunt`, *n*, and from what the archive is when its round begins: the outcome depends
-//! on the seed, and on no thread.
+//! Candidate number *n* is drawn from the stream `hunt`, *n*, and from the state of the archive when its round begins:
+//! the outcome depends on the seed, not on threads.
 
 use super::archive::{Archive, Elite};
 use super::genome::{Genome, Step};
@@ -52,7 +52,7 @@ fn parent<'e>(elites: &[&'e Elite], rng: &mut Rng) -> &'e Genome {
     &elites[place as usize].genome
 }
 
-/// Takes each number of the other parent as often as not, and its steps from a place on.
+/// Takes each number from either parent with equal chance, and the other parent's steps after a random position.
 fn cross(child: &mut Genome, other: &Genome, rng: &mut Rng) {
     let mut other = other.clone();
     let cut = rng.below(child.steps.len() as u64) as usize;

@@ -16,7 +16,7 @@ const KEPT: f64 = 0.8;
 /// Passes over a network; most need three.
 const PASSES: usize = 8;
 
-/// What is left of a network.
+/// The reduced network.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shrunk {
     /// The network.
@@ -27,10 +27,10 @@ pub struct Shrunk {
     pub tried: u64,
 }
 
-/// A try: what is left of a network, or nothing where there is nothing to leave out.
+/// A try: a reduced network, or nothing where nothing can be removed.
 type Move = fn(&Genome, usize, &Profile) -> Option<Genome>;
 
-/// The moves, the boldest first. Each is tried at places from 0 on.
+/// The moves, the boldest first. Each is tried at every place from 0.
 const MOVES: &[Move] =
     &[without_step, without_number, plain_queue, level_rate, level_delay, joined, half, round];
 
@@ -103,7 +103,7 @@ fn level_delay(genome: &Genome, place: usize, _: &Profile) -> Option<Genome> {
     (less != *genome).then_some(less)
 }
 
-/// With a step and the next one of the same rate and delay as one.
+/// With two successive steps of the same rate and delay merged.
 fn joined(genome: &Genome, place: usize, _: &Profile) -> Option<Genome> {
     let [one, next] = genome.steps.get(place..place + 2)? else { return None };
     ((one.rate, one.delay) == (next.rate, next.delay)).then(|| {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Weaknesses: in what a controller can be far worse than a reference on the same network, and by how much.
+//! Weaknesses: properties in which a controller can be far worse than a reference on the same network, with scores.
 //!
 //! A score is in [0, 1]: zero where the subject is as good as the reference or better, near one where it is as bad as can be.
 //! A weakness is found where its score is at least [`Weakness::found`].
@@ -27,7 +27,7 @@ pub struct Compared<'a> {
 pub struct Weakness {
     /// Its name.
     pub name: &'static str,
-    /// What is worse, in a sentence about the subject.
+    /// The weakness, in a sentence about the subject.
     pub about: &'static str,
     /// Who shares the network.
     pub company: Company,
@@ -49,7 +49,7 @@ pub const WEAKNESSES: &[Weakness] = &[
         name: "use",
         about: "it delivers far less, alone on the network",
         company: Company::Alone,
-        // AdvNet's score: what the reference has more, of the greater.
+        // AdvNet's score: the reference's surplus, relative to the greater of the two.
         score: |both| lack(both.subject.goodput[0], both.reference.goodput[0]),
         found: 0.5,
         quantity: "goodput_bps[group=subject, {}]",
@@ -113,7 +113,7 @@ pub const WEAKNESSES: &[Weakness] = &[
         score: |both| lack(both.subject.goodput[0], both.reference.goodput[0]),
         found: 0.6,
         quantity: "goodput_bps[group=subject, {}]",
-        told: "goodput beside the reference, bit/s",
+        told: "goodput against the reference, bit/s",
         less: true,
     },
     Weakness {
@@ -123,7 +123,7 @@ pub const WEAKNESSES: &[Weakness] = &[
         score: |both| lack(both.subject.goodput[1], both.reference.goodput[1]),
         found: 0.6,
         quantity: "goodput_bps[group=rival, {}]",
-        told: "goodput of the reference beside it, bit/s",
+        told: "goodput of the reference against it, bit/s",
         less: true,
     },
     Weakness {

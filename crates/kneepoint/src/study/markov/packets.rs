@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The packets beside the analysis: a scenario and its runs at each point.
+//! Packets to compare with the analysis: a scenario and its runs at each point.
 
 use super::{Case, Place};
 use crate::markov::{Params, Protocol, Rounding, Sampled};
@@ -21,7 +21,7 @@ pub struct Trial {
 
 /// Bytes of headers on the wire.
 const HEADER: u64 = 40;
-/// What the scenarios call the persistent session.
+/// The name of the persistent session in scenarios.
 const SESSION: &str = "session";
 
 /// The runs of packets at some places.
@@ -132,7 +132,7 @@ impl Study for Trials {
         seed_by_seed(&self.seeds, self.runs.iter().map(|(work, _)| work))
     }
 
-    /// What was observed at each place; none before the first of its runs has finished.
+    /// The observations at each place; none before the first of its runs has finished.
     fn outcome(&self, records: &Records) -> Vec<Option<Sampled>> {
         let observed = |(work, payload): &(Work, f64)| {
             let all: Vec<[f64; 3]> =

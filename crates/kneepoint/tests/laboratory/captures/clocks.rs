@@ -7,7 +7,7 @@ use kneepoint::units::Span;
 use super::{RAW, base, numbers, only, only_in, read};
 use crate::common::shots::{Frame, Kept, PAUSE, Shot, frames, over_ipv4, pcap, pcapng, transfer};
 
-/// Frames by a clock that is set by so many ms, at this one.
+/// Frames by a clock that is set by this many ms, at this one.
 pub fn set(frames: &[Frame], number: usize, by: i64) -> Vec<Frame> {
     let moved = |(place, (at, bytes, length)): (usize, &Frame)| {
         let by = if place + 1 >= number { by * 1_000_000 } else { 0 };
@@ -60,7 +60,7 @@ fn times_that_go_back_by_less_than_a_step_are_counted() {
         assert_eq!((capture.setbacks(), capture.clock_steps()), (back, &[][..]));
         assert!(back >= least, "{back}");
     }
-    // What is told with its place is not counted again.
+    // Faults reported with their place are not counted again.
     assert_eq!(read(&pcap(&set(&plain, 301, -200), RAW, true, false)).setbacks(), 0);
 }
 
@@ -69,14 +69,14 @@ fn without_timestamps_the_data_shows_that_a_clock_was_set() {
     let bare = transfer().with(|shot| vec![Shot { stamps: None, ..shot.clone() }]);
     let plain = frames(&bare, |shot, id| vec![over_ipv4(shot, id)]);
     let base = only_in(&plain, RAW);
-    // Before a retransmission, and between two packets of new data, as no sender leaves it for an hour.
+    // Before a retransmission, and between two packets of new data, because no sender pauses there for an hour.
     let new = |two: &[Shot]| two.iter().all(|shot| shot.payload > 0 && !shot.again);
     let between = 302 + bare.shots[300..].windows(2).position(new).unwrap();
     for (number, by) in [(300, -3_600_000), (between, -3_600_000), (between, 3_600_000)] {
         let capture = read(&pcap(&set(&plain, number, by), RAW, false, false));
         let [step] = capture.clock_steps() else { panic!("{by}: {:?}", capture.clock_steps()) };
         assert_eq!((step.packet, step.back, step.mended), (number as u64, by < 0, true));
-        // What passed between the two packets around the step is unknown.
+        // The time between the two packets around the step is unknown.
         agree(&only(&capture), &base, Span::from_millis(40));
     }
     // An idle connection waits for nothing.

@@ -16,7 +16,7 @@ fn acknowledgements_alone_are_told_as_such() {
     assert!(both.answers_alone().is_empty());
 }
 
-/// The story with a window that closes before [`PAUSE`] for 30 s, and a probe of so many bytes now and then.
+/// The story with a window that closes before [`PAUSE`] for 30 s, and a probe of this many bytes now and then.
 fn probed(payload: usize, back: u32, taken: bool) -> Story {
     let story = transfer();
     let last = story.answer_before(PAUSE);

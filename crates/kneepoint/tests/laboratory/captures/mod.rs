@@ -52,7 +52,7 @@ fn numbers(transfer: &Transfer) -> (u64, usize, u64, u64, u64, u32) {
     (*packets, losses.len(), *needless, *holes, *bytes, *mss)
 }
 
-/// Round-trip times with what they acknowledge.
+/// Round-trip times with their acknowledged data.
 fn round_trips(transfer: &Transfer) -> Vec<(Span, u32)> {
     transfer.samples.iter().map(|sample| (sample.rtt, sample.acked)).collect()
 }
@@ -90,7 +90,7 @@ fn a_transfer_is_the_same_in_every_file_format_byte_order_and_clock() {
     }
 }
 
-/// The frames with at most so many bytes of each.
+/// The frames with at most this many bytes of each.
 fn cut(frames: &[Frame], snapshot: usize) -> Vec<Frame> {
     frames
         .iter()

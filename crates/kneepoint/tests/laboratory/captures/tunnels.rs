@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Tunnels and link layers: whatever carries the packets, the transfer is the same.
+//! Tunnels and link layers: the transfer is the same in any encapsulation.
 
 use super::{ETHERNET, RAW, only, read, same};
 use crate::common::shots::{Shot, ethernet, frames, ipv4, ipv6, over_ipv4, over_ipv6, pcap, transfer, udp};

@@ -19,7 +19,7 @@ pub fn interval(from: f64, to: f64) -> Interval {
     Interval { from: at(from), to: at(to) }
 }
 
-/// A link that nobody measures and that holds whatever comes.
+/// An unmeasured link with an unlimited buffer.
 pub fn link(from: u32, to: u32, rate: Option<Rate>, delay: Span) -> LinkSpec {
     LinkSpec { name: format!("{from}-{to}"), rate, delay, ..LinkSpec::new(NodeId(from), NodeId(to)) }
 }

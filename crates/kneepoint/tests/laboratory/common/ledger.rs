@@ -9,7 +9,7 @@ use kneepoint::spec::Valid;
 use kneepoint::trace::{Event, LinkId, Observer};
 use kneepoint::units::{Bytes, Rate, Span, Time};
 
-/// What happened at one link, each list in the order in which it was told.
+/// Events at one link, each list in the order of reports.
 #[derive(Clone, Debug, Default)]
 pub struct LinkBook {
     pub arrivals: Vec<(Time, Packet, Fate)>,
@@ -46,7 +46,7 @@ pub struct Ledger {
     pub samples: Vec<Time>,
     /// A hash of every event with all it says.
     pub hash: u64,
-    /// Where each kind of event of each link or flow has got to.
+    /// The position reached for each kind of event of each link or flow.
     clocks: BTreeMap<(u8, u32), Time>,
 }
 
@@ -184,7 +184,7 @@ impl Ledger {
             assert_eq!(
                 packet.flags.has(Flags::CE),
                 marked.contains(&packet.id),
-                "a mark nobody made: {packet:?}"
+                "a mark without a marker: {packet:?}"
             );
         }
     }

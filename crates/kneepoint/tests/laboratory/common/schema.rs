@@ -12,7 +12,7 @@ pub struct Validator {
     patterns: BTreeMap<String, Regex>,
 }
 
-/// The place in the document, and what it breaks.
+/// The place in the document, and the broken rule.
 pub type Refusal = (String, String);
 
 impl Validator {
@@ -72,7 +72,7 @@ impl Validator {
         }
     }
 
-    /// What a keyword asks of the value in other words, or of the values in it.
+    /// The schemas that a keyword applies to the value, or to the values in it.
     fn below<'v>(
         &'v self,
         rules: &'v Value,
@@ -86,8 +86,7 @@ impl Validator {
         let entries = || value.as_object().into_iter().flatten();
         match keyword {
             "$ref" => {
-                let pointer =
-                    rule.as_str().and_then(|text| text.strip_prefix('#')).expect("a definition of ours");
+                let pointer = rule.as_str().and_then(|text| text.strip_prefix('#')).expect("our definition");
                 vec![(place.to_string(), self.schema.pointer(pointer).expect("a definition"), value)]
             }
             "then" if self.takes(&rules["if"], value) => vec![(place.to_string(), rule, value)],
@@ -113,7 +112,7 @@ impl Validator {
         }
     }
 
-    /// The entries that no keyword beside `additionalProperties` knows.
+    /// The entries that only `additionalProperties` covers.
     fn others<'v>(
         &'v self,
         rules: &'v Value,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A transfer made by hand, packet by packet, and captures of it in many forms. What it lost is known.
+//! A transfer made by hand, packet by packet, and captures of it in many forms. Its losses are known.
 
 /// A TCP segment as the capture point saw it.
 #[derive(Clone, Debug)]
@@ -17,7 +17,7 @@ pub struct Shot {
     pub again: bool,
 }
 
-/// Packets, in order, and what must be read from them.
+/// Packets in order, and the expected reading.
 #[derive(Clone, Debug)]
 pub struct Story {
     pub shots: Vec<Shot>,
@@ -104,7 +104,7 @@ impl Story {
         Story { shots, ..self.clone() }
     }
 
-    /// The same with other packets in the place of each.
+    /// The same with other packets instead of each.
     pub fn with(&self, each: impl FnMut(&Shot) -> Vec<Shot>) -> Story {
         Story { shots: self.shots.iter().flat_map(each).collect(), ..self.clone() }
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! One transfer between a sender and a receiver over a test network in virtual time, checked at every step.
 //!
-//! A law decides the fate of each packet. Whatever it decides, the network holds the two ends to what a
-//! transfer promises: the receiver's edge is the first segment that did not arrive, its blocks name only what
+//! A law decides the fate of each packet. For any decision, the network checks the promises of a transfer at both ends:
+//! the receiver's edge is the first segment that did not arrive, its blocks name only what
 //! arrived, the sender believes nothing else, its window is finite and at least one packet, and no more than the
 //! receiver's window is outstanding.
 
@@ -24,7 +24,7 @@ pub enum Way {
     Ack,
 }
 
-/// What becomes of a packet.
+/// The fate of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// It arrives after the delay.
@@ -46,7 +46,7 @@ pub struct Transfer<F> {
     pub now: Time,
     /// One way.
     pub delay: Span,
-    /// What the transmission of a data packet takes.
+    /// The transmission time of a data packet.
     pub gap: Span,
     /// Every packet sent, in order, with its time.
     pub sent: Vec<(Time, Segment)>,
@@ -54,7 +54,7 @@ pub struct Transfer<F> {
     pub heard: Vec<(Time, Reply)>,
     /// When the timer expired.
     pub timeouts: Vec<Time>,
-    /// When duplicates or blocks began a repair.
+    /// When duplicates or blocks began a recovery episode.
     pub repairs: Vec<Time>,
     law: F,
     options: Arc<Options>,

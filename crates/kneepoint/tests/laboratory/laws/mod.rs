@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Laws that hold for every registered algorithm, whatever it is. Those of controllers, queues and sources are the library's, so that
+//! Laws that hold for every registered algorithm. Those of controllers, queues and sources are the library's, so that
 //! other crates can try theirs; `stamps`, `rules` and `probabilities` are tried here.
 
 mod probabilities;
@@ -14,7 +14,7 @@ use kneepoint::settings::{Assign, Entry};
 use kneepoint::traffic::{self, abr};
 use kneepoint::{cc, feedback, law, queue};
 
-/// What the registries of all families have in common.
+/// The common rules of the registries of all families.
 trait Family: Assign + Clone + PartialEq + Debug {
     const REGISTRY: &'static [Entry];
     fn named(name: &str) -> Option<Self>;

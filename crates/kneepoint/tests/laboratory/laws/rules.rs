@@ -13,7 +13,7 @@ use super::Family;
 const SEGMENT: Span = Span::from_secs(2);
 const LADDER: [u64; 4] = [300, 800, 2000, 6000];
 
-/// A viewer with this rule and room for so many segments.
+/// A viewer with this rule and room for this many segments.
 fn viewer(rule: &abr::Config, room: u64) -> Config {
     let mut config = Config::named("vod").expect("registered");
     let ladder = LADDER.map(|kbit| Raw::Text(format!("{kbit}kbit"))).to_vec();

@@ -43,7 +43,7 @@ fn packet(script: &mut Rng, now: Time) -> Packet {
     }
 }
 
-/// A busy link of which time and backlog jump about; what it makes of each packet.
+/// A busy link with jumps in time and backlog; returns the fate of each packet.
 fn carried(stamper: &mut Stamper, script: &mut Rng) -> Vec<(Packet, Packet, bool)> {
     let mut now = Time::ZERO;
     let mut carried = Vec::new();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The parts of a window beside the whole of it.
+//! The parts of a window compared with the whole.
 
 use kneepoint::measure::{Meter, PARTS, Parts};
 use kneepoint::run::run;

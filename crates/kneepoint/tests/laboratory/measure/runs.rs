@@ -80,7 +80,8 @@ fn the_share_of_a_lone_group_is_measured_only_if_somebody_asks() {
     assert_eq!(value(&rows, "drop_ratio", &forward), value(&rows, "drop_ratio", &[]));
 }
 
-/// The rows of a run over two bottlenecks: two flows cross both of them, one the first alone, and others as this says.
+/// The rows of a run over two bottlenecks: two flows cross both of them, one only the first, and others according to
+/// the argument.
 fn two_paths(others: &str) -> Vec<Row> {
     let text = format!(
         "[run]\nduration = \"25s\"\nmeasure = \"0s..25s\"\n\

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! qlog: what is written is what the drafts have, and is read; so is what another stack wrote.
+//! qlog: our files follow the drafts and can be read; files of another stack can be read, too.
 
 use std::collections::BTreeSet;
 
@@ -39,7 +39,7 @@ fn lossy(name: &str) -> Valid {
         .expect("a network")
 }
 
-/// What a run tells of its second flow.
+/// A run's record of its second flow.
 #[derive(Default)]
 struct Counted {
     sent: u64,
@@ -93,7 +93,7 @@ fn a_flow_that_is_written_is_read_as_it_was() {
     }
 }
 
-/// What the drafts say that the data of an event may have: draft-ietf-quic-qlog-quic-events-12, without frames.
+/// The fields of an event's data according to the drafts: draft-ietf-quic-qlog-quic-events-12, without frames.
 const FIELDS: [(&str, &[&str]); 5] = [
     ("quic:packet_sent", &["header", "frames", "raw", "trigger", "is_mtu_probe_packet"]),
     ("quic:packet_received", &["header", "frames", "raw", "trigger"]),

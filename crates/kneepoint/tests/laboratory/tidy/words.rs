@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 /// Refused everywhere: in sources, comments, messages and pages.
-const PHRASES: [(&str, &str); 15] = [
+const PHRASES: [(&str, &str); 29] = [
     ("by who ", "name the noun"),
     ("for who ", "name the noun"),
     ("what is no ", "invalid …"),
@@ -20,6 +20,20 @@ const PHRASES: [(&str, &str); 15] = [
     ("lets go", "permits, releases, sends"),
     ("goes round", "name the path"),
     ("sent again", "retransmitted"),
+    ("what became of", "the outcome, the fate"),
+    ("what becomes of", "the outcome, the fate"),
+    ("what came of", "the outcome"),
+    ("what there is to", "name the noun"),
+    ("what is left of", "the rest, leftovers"),
+    ("what is wrong with", "the fault of"),
+    ("for whichever ", "forwarded to the variant"),
+    ("takes the place of", "replaces"),
+    ("take the place of", "replace"),
+    ("in the place of", "instead of"),
+    ("told apart from chance", "distinguishable from chance"),
+    ("for want of", "for lack of"),
+    ("is told of", "receives"),
+    ("are told of", "receive"),
 ];
 
 /// Refused in [`PLAIN`], which machines that hear and tell, pronouns for nouns and *beside* for a comparison have left.
@@ -43,7 +57,7 @@ const TICS: [(&str, &str); 16] = [
 ];
 
 /// What has been cleaned. The list may only grow.
-const PLAIN: [&str; 30] = [
+const PLAIN: [&str; 36] = [
     "README.md",
     "ARCHITECTURE.md",
     "CONTRIBUTING.md",
@@ -59,6 +73,12 @@ const PLAIN: [&str; 30] = [
     "docs/emulator.md",
     "docs/explanation",
     "docs/figures.md",
+    "docs/gate.md",
+    "docs/hunt.md",
+    "docs/live.md",
+    "docs/precision.md",
+    "docs/python.md",
+    "docs/test-plan.md",
     "docs/files.md",
     "docs/glossary.md",
     "docs/install.md",

@@ -39,7 +39,7 @@ pub struct Setting {
     queue: Option<String>,
 }
 
-/// What is compared, of one run.
+/// The compared figures of one run.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 pub struct Figures {
     jain: f64,
@@ -82,7 +82,7 @@ fn percent(value: f64) -> String {
     format!("{:.2}", value * 100.0)
 }
 
-/// The figures, with the limits of what is called agreement.
+/// The figures, with the limits of agreement.
 const COMPARED: [Compared; 6] = [
     Compared {
         key: "Jain",

@@ -35,7 +35,7 @@ pub fn valid(setting: &Setting) -> Result<Option<Valid>, String> {
 }
 
 impl Setting {
-    /// What `knee compare CC/QUEUE --tcp linux --buffer 1000pkt` runs.
+    /// The scenario of `knee compare CC/QUEUE --tcp linux --buffer 1000pkt`.
     fn scenario(&self) -> Option<String> {
         let Setting { cc, flows, rate_mbit, rtt_ms, duration_s, .. } = self;
         let queue = self.queue.as_ref()?;

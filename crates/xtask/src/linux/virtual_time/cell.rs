@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The cells of `validation/linux-virtual/results.csv`: a link, a queue, controllers, and what the kernel made of them.
+//! The cells of `validation/linux-virtual/results.csv`: a link, a queue, controllers, and the kernel's result.
 
 use std::path::Path;
 
 const RESULTS: &str = "validation/linux-virtual/results.csv";
 
-/// What is compared, of one run or as the mean of several.
+/// The compared figures, of one run or as the mean of several.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Figures {
     /// Share of the link's capacity.

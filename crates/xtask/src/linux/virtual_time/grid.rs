@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The grids of `validation/uml`: a scenario with a sweep, and what the kernel made of each case (`knee live --on uml`).
+//! The grids of `validation/uml`: a scenario with a sweep, and the kernel's result for each case (`knee live --on
+//! uml`).
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -19,7 +20,7 @@ const SEED: u64 = 1;
 /// The metrics of one case: by the link or the group, and the metric.
 type Recorded = BTreeMap<(String, String), f64>;
 
-/// Every case of every grid beside the simulator, of which one run with the same starts.
+/// Every case of every grid compared with the simulator, with one run from the same starts.
 pub fn pairs() -> Result<Vec<Pair>, String> {
     let each = grids()?.into_par_iter().map(|path| of_grid(&path));
     each.collect::<Result<Vec<_>, String>>().map(|grids| grids.into_iter().flatten().collect())

@@ -38,7 +38,7 @@ fn counts_alike(a: f64, b: f64) -> bool {
     a.max(b) <= 1.5 * a.min(b) || (a - b).abs() <= 5.0
 }
 
-/// The figures, with the limits of what is called agreement.
+/// The figures, with the limits of agreement.
 const COMPARED: [Compared; 6] = [
     Compared {
         key: "use",
@@ -90,7 +90,7 @@ struct Pair {
     /// Whether packets are marked.
     marks: bool,
     flows: u32,
-    /// Different controllers beside one another.
+    /// Different controllers against one another.
     parties: usize,
     kernel: Figures,
     ours: Figures,
@@ -139,7 +139,7 @@ fn number(value: f64) -> String {
     }
 }
 
-/// Every cell beside the simulator, which has so many runs of those of `results.csv`.
+/// Every cell compared with the simulator, which has this many runs of the cells in `results.csv`.
 fn all(tcp: &str, seeds: u64) -> Result<Vec<Pair>, String> {
     let cells = cell::cells()?;
     let of_cells = cells.par_iter().with_max_len(1).map(|cell| Pair::of(cell, tcp, seeds));
@@ -170,7 +170,7 @@ fn total(pairs: &[Pair]) -> (usize, usize) {
     COMPARED.iter().fold((0, 0), add)
 }
 
-/// Prints the cells with this in their name, by default those with a figure beyond its limit; whether enough of all agree.
+/// Prints the cells with this in their name, by default those with a figure beyond its limit; returns whether enough of all agree.
 pub fn print(only: Option<&str>, tcp: &str, every: bool, seeds: u64) -> Result<bool, String> {
     let mut pairs = all(tcp, seeds)?;
     pairs.retain(|one| only.is_none_or(|only| one.name.contains(only)));

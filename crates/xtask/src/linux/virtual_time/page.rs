@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! docs/linux-queues.md: every cell beside the kernel in virtual time, and what explains the differences.
+//! docs/linux-queues.md: every cell compared with the kernel in virtual time, and the explanations of differences.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -21,7 +21,7 @@ and flows start at the same instants in both.
 
 ";
 
-/// Writes the page; whether each difference has an explanation.
+/// Writes the page; returns whether each difference has an explanation.
 pub fn write(tcp: &str, seeds: u64) -> Result<bool, String> {
     let read = |file: &str| std::fs::read_to_string(path(file)).map_err(|error| format!("{file}: {error}"));
     let explanations = Explanations::read(EXPLANATIONS, &read(EXPLANATIONS)?)?;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Films: one that FFmpeg makes by published numbers, or one of the user's, as an MPEG transport stream.
+//! Films: made by FFmpeg from published numbers, or the user's own, as an MPEG transport stream.
 //!
 //! ```text
 //! pictures  H.264, 24 a second, 640 × 360: noise whose strength changes every 3 s, so that the rate follows it. Two passes meet the mean rate
@@ -36,7 +36,7 @@ pub fn check(makes: bool, plays: bool) -> Result<(), Failure> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let there = |name: &str| std::env::split_paths(&path).any(|folder| folder.join(name).is_file());
     let wanted = [
-        (makes, "ffmpeg", "it makes the film; or play one with --clip FILE.ts"),
+        (makes, "ffmpeg", "it makes the film; or play another with --clip FILE.ts"),
         (plays, "mpv", "it is one of the players"),
     ];
     for (needed, name, why) in wanted {
@@ -48,7 +48,7 @@ pub fn check(makes: bool, plays: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A film of the user's; one that is no transport stream is put into one.
+/// A film of the user's; one that is not a transport stream is put into one.
 pub fn given(file: &Path, out: &Path) -> Result<(PathBuf, Vec<u8>, Contents), Failure> {
     let bytes = files::read_bytes(file, LARGEST)?;
     if let Some(contents) = contents(&bytes).filter(|found| found.length > Span::ZERO) {
@@ -56,7 +56,7 @@ pub fn given(file: &Path, out: &Path) -> Result<(PathBuf, Vec<u8>, Contents), Fa
     }
     check(true, false)?;
     let packed = out.join("film.ts");
-    // What is in it is a stranger's: its reader has the rights of the caller and no way to write but its output.
+    // Its contents are untrusted: its reader has the rights of the caller and can write only its output.
     files::write(&packed, ffmpeg(packing(file), Rights::of_caller())?)?;
     read(packed)
 }
@@ -68,7 +68,7 @@ pub fn made(session: &Session, length: Span) -> Result<(PathBuf, Vec<u8>, Conten
     let file = Path::new(KEPT).join(format!("{seconds}s.ts"));
     if !file.is_file() {
         session.tell(format!("making a film of {length}: {}", file.display()));
-        // FFmpeg writes logs beside, and another process may make the same film.
+        // FFmpeg writes logs next to it, and another process may make the same film.
         let room = temporary::directory(Path::new(KEPT), &ours::film())
             .map_err(|error| Failure::io("write", &file, &error))?;
         let [log, made] = ["log", "film.ts"].map(|name| room.path().join(name));
@@ -111,14 +111,15 @@ fn words(line: &str) -> Vec<OsString> {
     line.split_whitespace().map(OsString::from).collect()
 }
 
-/// A path as FFmpeg takes it for a file, whatever is in its name: a dash at its beginning, a space, or what stands before an address.
+/// A path that FFmpeg always takes for a file, even with a dash at its beginning, a space, or the scheme of an address.
 fn as_file(path: &Path) -> OsString {
     let mut name = OsString::from("file:");
     name.push(path);
     name
 }
 
-/// The arguments that make a film a transport stream on standard output. It is read from files alone, also where it is a list of others.
+/// The arguments that make a film a transport stream on standard output. It is read from files only, also as a list of
+/// other files.
 fn packing(file: &Path) -> Vec<OsString> {
     let mut all = words("-protocol_whitelist file -i");
     all.push(as_file(file));
@@ -126,7 +127,7 @@ fn packing(file: &Path) -> Vec<OsString> {
     all
 }
 
-/// Runs FFmpeg with these arguments and rights: what it writes to standard output.
+/// Runs FFmpeg with these arguments and rights; returns its standard output.
 fn ffmpeg(arguments: Vec<OsString>, rights: Rights) -> Result<Vec<u8>, Failure> {
     let mut command = Command::new("ffmpeg");
     command.args(["-nostdin", "-v", "error", "-y"]).args(arguments);

@@ -48,7 +48,7 @@ fn a_gap_is_one_stall_under_a_clock_that_stops() {
     let gap = |place: f64| if place < 5.0 { place } else { 8.0 + (place - 5.0) / 100.0 };
     let seen = played(10, Empty::Pause, gap);
     let [(since, span)] = seen.stalls[..] else { panic!("{seen:?}") };
-    // It began a second before the end of what was there, and ends when another second is there.
+    // It began a second before the end of the buffered part, and ends when another second is buffered.
     assert!(since > at(5.9) && since < at(6.1) && since + span < at(8.1), "{since} {span}");
     assert!(seen.late_pictures + seen.starvings >= 1 && seen.late_pictures <= 1, "{seen:?}");
 }

@@ -76,7 +76,7 @@ fn a_round_trip_of_what_was_sent_twice_counts_only_if_an_echo_tells_which() {
         out.send(&data(60, 1, 2));
         assert_eq!(sent(out.hear(&ack(70, 101, (0, 0), echo))), known);
     }
-    // A clock too coarse tells nothing.
+    // A coarse clock gives no information.
     let mut out = Outstanding::default();
     out.send(&data(10, 1, 1));
     out.send(&data(60, 1, 1));
@@ -107,7 +107,7 @@ fn a_segment_is_lost_once_however_retransmissions_cut_it_or_join_it() {
     assert_eq!(out.send(&sized(91, 1, 60)), rest());
     let joined = Sent { segments: 2, lost: vec![Time(11), Time(12)], ..Sent::default() };
     assert_eq!(out.send(&sized(92, 101, 200)), resized(joined));
-    // What had arrived, in two parts.
+    // The data that had arrived, in two parts.
     out.hear(&ack(120, 301, (0, 0), 1));
     assert_eq!(out.send(&sized(130, 1, 60)), needless());
     assert_eq!(out.send(&sized(131, 61, 40)), rest());

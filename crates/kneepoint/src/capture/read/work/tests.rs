@@ -9,7 +9,7 @@ use crate::units::Span;
 /// Segments of one direction and of the other.
 type Two = (Vec<Segment>, Vec<Segment>);
 
-/// What packets say that could take long to read, by its name and for so many of them.
+/// Packets that could take long to read, by their name and their number.
 type Story = (&'static str, fn(u32) -> Two);
 
 fn data(place: u32, seq: u32, payload: u32) -> Segment {
@@ -43,7 +43,7 @@ fn one_hole(count: u32) -> Two {
     ((1..=count).map(|place| data(place, 1000 * place, 1000)).collect(), answers.collect())
 }
 
-/// Of each packet one byte arrives.
+/// One byte of each packet arrives.
 fn many_blocks(count: u32) -> Two {
     let block = |place: u32| (1000 * place + 500, 1000 * place + 501);
     let answers = (1..count)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The events of a run, as its series shows them: an event lies between the instant that shows it and the one before.
+//! The events of a run, as its series shows them: an event occurred between the instant that shows it and the previous
+//! one.
 
 use super::{Points, column_curves};
 use crate::chart::{Happening, Kind};
@@ -41,7 +42,7 @@ pub(super) fn of(series: &Table, class: impl Fn(&str) -> String) -> Vec<Happenin
 
 /// Flows that start, and flows that end.
 fn changes(points: &Points, class: &str, group: &str) -> Vec<Happening> {
-    // Before the first sample nothing is active; what the first one shows began with the run.
+    // Before the first sample nothing is active; flows in the first sample began with the run.
     let before = std::iter::once(&(0.0, 0.0)).chain(points);
     let happening = |((since, was), (at, is)): (&(f64, f64), &(f64, f64))| {
         let (kind, name) = match is - was {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The axes that timelines share, so that one can be held against another.
+//! The axes that timelines share, so that they can be compared.
 
 use super::{Points, Run};
 
@@ -54,7 +54,8 @@ pub(super) fn peak(points: &[(f64, f64)]) -> (f64, f64) {
     finite.max_by(|one, other| one.1.total_cmp(&other.1)).unwrap_or_default()
 }
 
-/// The greatest height, unless that is a rare peak, as of slow start, beside which nothing else could be seen: then the height from
+/// The greatest height, unless that is a rare peak, as of slow start, which would flatten the rest: then the height
+/// from
 /// the instant on that measuring begins, without its rarest peaks.
 fn usual_height(curves: &[&Points], settled: f64) -> f64 {
     let finite = || curves.iter().copied().flatten().filter(|point| point.1.is_finite());

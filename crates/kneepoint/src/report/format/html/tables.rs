@@ -9,12 +9,12 @@ use super::anchor;
 use crate::chart::{Data, Escaped};
 use crate::table::number::{self, Spread};
 
-/// Opens the box of a table; its label is what a screen reader says of it.
+/// Opens the box of a table; its label is for screen readers.
 pub(super) fn open(page: &mut String, label: &str) -> fmt::Result {
     write!(page, "<div class=\"scroll\" role=\"group\" tabindex=\"0\" aria-label=\"{}\">", Escaped(label))
 }
 
-/// The heading of the first column; a cell where it has no words, for an empty heading says nothing.
+/// The heading of the first column; a plain cell where it has no words, because an empty heading confuses readers.
 fn corner(page: &mut String, words: &str) -> fmt::Result {
     match words.is_empty() {
         true => page.write_str("<td></td>"),
@@ -122,7 +122,7 @@ fn tip(about: &str) -> String {
     if about.is_empty() { String::new() } else { format!(" title=\"{}\"", Escaped(about)) }
 }
 
-/// What tooltips say, for those who have no pointer.
+/// The text of tooltips, for readers without a pointer.
 fn terms(page: &mut String, table: &Table) -> fmt::Result {
     let columns = table.columns.iter().map(|column| (&column.title, &column.about));
     let lines = table.lines.iter().map(|line| (&line.name, &line.about));
@@ -165,7 +165,7 @@ pub(super) fn claims(page: &mut String, (heading, what): (&str, &str), claims: &
     page.write_str("</tbody></table></div>\n")
 }
 
-/// The numbers behind a chart, closed until somebody asks for them.
+/// The numbers behind a chart, folded until a reader opens them.
 pub(super) fn numbers(page: &mut String, title: &str, panels: &[Data]) -> fmt::Result {
     if panels.is_empty() {
         return Ok(());

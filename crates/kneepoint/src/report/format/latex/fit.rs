@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How wide a table is, in characters, and what of a paper has room for it.
+//! The width of a table in characters, and the part of a page that has room for it.
 
 use super::super::super::document::{Shown, Table};
 use super::cells;
@@ -7,7 +7,7 @@ use super::cells;
 /// Characters in `\footnotesize` that a column of a two-column paper has room for, and a page.
 pub(super) const NARROW: usize = 63;
 pub(super) const WIDE: usize = 126;
-/// Characters in `\scriptsize` that a column has room for.
+/// Characters in `\scriptsize` that fit a column.
 pub(super) const DENSE: usize = 72;
 /// Longer texts are broken into lines.
 pub(super) const LONGEST: usize = 36;
@@ -20,7 +20,7 @@ pub(super) struct Fit {
 }
 
 impl Fit {
-    /// Of a table of so many characters, where a column has room for `most`.
+    /// Of a table of this many characters, where a column has room for `most`.
     pub(super) fn of(width: usize, most: usize) -> Fit {
         let star = if width > most { "*" } else { "" };
         let is_dense = width > NARROW && width <= most;
