@@ -120,12 +120,11 @@ impl Asked {
         let runs = points.iter().zip(&self.runs).map(|(point, rows)| (point.as_slice(), 1, rows.clone()));
         let frame = bins::frame(experiment.bins.as_ref(), runs);
         let claims = experiment.claims.iter().map(|claim| told(claim, experiment, &frame)).collect();
-        let runs = experiment.variants[0].points.len();
         Ok(Judged {
             name: experiment.name(),
             title: experiment.title.clone(),
             source: experiment.source.clone(),
-            runs,
+            runs: experiment.variants[0].points.len(),
             claims,
         })
     }

@@ -76,7 +76,7 @@ function explanation({ header }: Algorithm): HTMLElement[] {
     return part
       .trim()
       .split("\n\n")
-      .map((paragraph) => make("p", {}, plain(paragraph).replaceAll("\n* ", "\n• ")));
+      .map((paragraph) => make("p", {}, plain(paragraph).replace(/\n(?!\* )/g, " ").replaceAll("\n* ", "\n• ")));
   });
 }
 
