@@ -62,6 +62,7 @@ case $what in
     [ -n "${HASHES:-}" ] || "$cargo" build -p kneepoint-web --example hashes --locked
     npm run --prefix "$source" --silent check
     node "$source/build.mjs" "$wasm" "$page"
+    node "$source/test/equations.mjs" "$wasm"
     node "$source/test/same.mjs" "$wasm" "${HASHES:-$target/debug/examples/hashes}"
     CHROMIUM=$browser node "$source/test/play.mjs" "$page"
     ;;

@@ -16,13 +16,13 @@ const here = import.meta.dirname;
 const read = (...path) => readFileSync(join(here, ...path), "utf8");
 
 /** A script with everything that it imports. */
-async function bundled(name, define = {}) {
+async function bundled(name, define = {}, format = "iife") {
   const { outputFiles } = await build({
     entryPoints: [join(here, "src", name)],
     bundle: true,
     write: false,
     minify: true,
-    format: "esm",
+    format,
     target: "es2023",
     legalComments: "none",
     define,
@@ -39,15 +39,20 @@ function palette() {
   return `:root { ${variables(2)} }\n@media (prefers-color-scheme: dark) { :root { ${variables(3)} } }\n`;
 }
 
-/** The presets that the engine has. */
+/** The presets that the engine has, with what it answers about each of them: a page that opens need not ask. */
 async function presets(bytes) {
   const { instance } = await WebAssembly.instantiate(bytes, {});
-  const engine = instance.exports;
-  engine.knee_presets();
-  const answer = new Uint8Array(engine.memory.buffer, engine.knee_answer(), engine.knee_answer_length());
-  return JSON.parse(new TextDecoder().decode(answer));
+  const engine = new Engine(instance);
+  return engine.presets().map((preset) => {
+    const { text, ...checked } = engine.check({ text: preset.text, set: [], files: {} });
+    if (text !== preset.text) throw new Error(`${preset.id}: ${JSON.stringify(checked)}`);
+    return { ...preset, checked };
+  });
 }
 
+// The same calls as those of a worker.
+const calls = await bundled("engine.ts", {}, "esm");
+const { Engine } = await import(`data:text/javascript;base64,${Buffer.from(calls).toString("base64")}`);
 const bytes = readFileSync(wasm);
 const worker = await bundled("worker.ts");
 const script = await bundled("main.ts", {

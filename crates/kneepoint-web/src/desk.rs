@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The library as functions from bytes to bytes, between which one run may be in progress.
 
+use kneepoint::experiment::Experiment;
 use serde::Serialize;
 use serde_json::json;
 
@@ -8,7 +9,7 @@ use crate::given;
 use crate::picture::Asked;
 use crate::question::{Problem, Question};
 use crate::running::Running;
-use crate::{catalogue, presets};
+use crate::{catalogue, figure, presets};
 
 /// One run, and the latest answer.
 #[derive(Default)]
@@ -20,6 +21,8 @@ pub struct Desk {
     /// Its numbers, if it has some.
     pub numbers: Vec<f32>,
     running: Option<Running>,
+    /// The published figure that was last asked for: reading one takes a tenth of a second.
+    figure: Option<Experiment>,
 }
 
 impl Desk {
@@ -32,17 +35,40 @@ impl Desk {
     /// Begins a run, or answers the problems of its scenario; returns whether it began.
     pub fn start(&mut self) -> bool {
         self.running = None;
-        match self.question().and_then(|question| Running::new(&question)) {
+        match self.begun() {
             Ok(running) => self.running = Some(running),
             Err(problems) => self.reply::<()>(Err(problems)),
         }
         self.running.is_some()
     }
 
+    fn begun(&mut self) -> Result<Running, Vec<Problem>> {
+        let question = self.question()?;
+        match &question.figure {
+            Some(name) => Running::of_figure(self.experiment(name)?, &question),
+            None => Running::new(&question),
+        }
+    }
+
+    fn experiment(&mut self, name: &str) -> Result<&Experiment, Vec<Problem>> {
+        let known = self.figure.take().filter(|known| known.name() == name);
+        Ok(self.figure.insert(known.map_or_else(|| figure::experiment(name), Ok)?))
+    }
+
     /// Runs on until this many seconds of simulated time; the time reached, or infinity at the end of the run.
     pub fn step(&mut self, until_s: f64) -> f64 {
         let reached = self.running.as_mut().map(|running| running.advance(until_s));
         reached.filter(|(_, ended)| !ended).map_or(f64::INFINITY, |(now, _)| now)
+    }
+
+    /// Answers the columns of the run in progress.
+    pub fn look(&mut self) {
+        let Some(mut film) = self.running.as_ref().and_then(Running::so_far) else {
+            return self.reply::<()>(Err(Vec::new()));
+        };
+        let numbers = std::mem::take(&mut film.all);
+        self.reply(Ok(film));
+        self.numbers = numbers;
     }
 
     /// Ends the run, and answers rows and columns.
@@ -71,6 +97,14 @@ impl Desk {
             Ok(asked) => self.answer = asked.svg().into_bytes(),
             Err(error) => self.reply::<()>(Err(vec![unreadable(&error)])),
         }
+    }
+
+    /// Answers the claims of a published figure, judged by runs.
+    pub fn judge(&mut self) {
+        let asked: Result<figure::Asked, _> = serde_json::from_slice(&self.room);
+        let asked = asked.map_err(|error| vec![unreadable(&error)]);
+        let judged = asked.and_then(|asked| asked.judged(self.experiment(&asked.figure)?));
+        self.reply(judged);
     }
 
     /// Answers what a file is.

@@ -73,6 +73,12 @@ pub extern "C" fn knee_step(until_s: f64) -> f64 {
     desk(|desk| desk.step(until_s))
 }
 
+/// [`Desk::look`]
+#[unsafe(no_mangle)]
+pub extern "C" fn knee_look() {
+    desk(Desk::look);
+}
+
 /// [`Desk::finish`]
 #[unsafe(no_mangle)]
 pub extern "C" fn knee_finish() {
@@ -89,6 +95,12 @@ pub extern "C" fn knee_catalogue() {
 #[unsafe(no_mangle)]
 pub extern "C" fn knee_presets() {
     desk(Desk::presets);
+}
+
+/// [`Desk::judge`]
+#[unsafe(no_mangle)]
+pub extern "C" fn knee_judge() {
+    desk(Desk::judge);
 }
 
 /// [`Desk::picture`]

@@ -13,6 +13,7 @@
 //! | [`question`] | a scenario as a page asks about it; its cases, or its problems |
 //! | [`film`] | events to columns over time, and the packets of the bottleneck |
 //! | [`running`] | a run in progress |
+//! | [`figure`] | published figures: claims judged by a page's runs |
 //! | [`catalogue`] | algorithms, parameters and metrics with their explanations |
 //! | [`presets`] | the scenarios that a page offers |
 //! | [`picture`] | columns to the laboratory's charts |
@@ -23,6 +24,7 @@
 pub mod catalogue;
 pub mod desk;
 pub mod exports;
+pub mod figure;
 pub mod film;
 pub mod given;
 pub mod picture;

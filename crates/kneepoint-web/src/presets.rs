@@ -10,16 +10,30 @@ pub struct Preset {
     pub id: &'static str,
     /// The heading under which it is listed.
     pub family: &'static str,
+    /// The published figure that it is about, by its name for `knee reproduce`.
+    pub figure: Option<&'static str>,
     /// The scenario.
     pub text: &'static str,
 }
 
 macro_rules! presets {
-    ($($family:literal { $($id:literal,)* })*) => {
+    ($($family:literal { $($id:literal $(: $figure:literal)?,)* })*) => {
         /// All of them, in the order of the list.
-        pub const ALL: &[Preset] = &[$($(
-            Preset { id: $id, family: $family, text: include_str!(concat!("../presets/", $id, ".toml")) },
-        )*)*];
+        pub const ALL: &[Preset] = &[$($(Preset {
+            id: $id,
+            family: $family,
+            figure: figure!($($figure)?),
+            text: include_str!(concat!("../presets/", $id, ".toml")),
+        },)*)*];
+    };
+}
+
+macro_rules! figure {
+    () => {
+        None
+    };
+    ($name:literal) => {
+        Some($name)
     };
 }
 
@@ -43,12 +57,12 @@ presets! {
         "thousand-flows",
     }
     "Figures of papers" {
-        "pert-figure-7",
-        "pert-figure-8",
-        "pert-figure-11",
-        "adaptive-pert",
-        "ratcp-figure-4",
-        "pisa-web",
-        "live-video",
+        "pert-figure-7": "pert.fig7",
+        "pert-figure-8": "pert.fig8",
+        "pert-figure-11": "pert.fig11",
+        "adaptive-pert": "adaptive-pert.fig28",
+        "ratcp-figure-6": "ratcp.fig6",
+        "pisa-web": "pisa.tab52",
+        "live-video": "video.fig7",
     }
 }

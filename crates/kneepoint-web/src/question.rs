@@ -17,6 +17,8 @@ pub struct Question {
     pub set: Vec<String>,
     /// Texts of files by the names that the scenario gives them.
     pub files: BTreeMap<String, String>,
+    /// The published figure whose sweep runs in place of the scenario.
+    pub figure: Option<String>,
     /// Which case of the sweep runs.
     pub case: usize,
     /// The seed; the scenario's first without one.
@@ -42,6 +44,13 @@ pub struct Problem {
     pub message: String,
     /// The remedy.
     pub help: Option<String>,
+}
+
+impl Problem {
+    /// A problem of the page itself, without a place in a text.
+    pub fn new(message: String) -> Problem {
+        Problem { line: 1, column: 1, set: None, message, help: None }
+    }
 }
 
 /// A case of a sweep.
@@ -108,7 +117,7 @@ impl Question {
             }
             begin += part.len() + 1;
         }
-        Problem { line: 1, column: 1, set: None, message, help }
+        Problem { help, ..Problem::new(message) }
     }
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A run in progress, advanced as far as its page wants at a time.
 
+use kneepoint::experiment::Experiment;
 use kneepoint::run::Simulation;
-use kneepoint::study::{Packets, Watch, hash};
+use kneepoint::study::{Packets, Watch, Work, hash};
 use kneepoint::table::Row;
 use kneepoint::units::{Span, Time};
 use self_cell::self_cell;
@@ -55,11 +56,28 @@ impl Running {
         let last = plan.cases.len().saturating_sub(1);
         let case = plan.cases.swap_remove(question.case.min(last));
         let seed = question.seed.or(plan.seeds.first().copied()).unwrap_or(1);
-        let film = Film::new(&case.valid, question);
-        let packets = Packets::from(case.valid);
-        Ok(Running(Held::new(packets, |packets| {
+        Ok(Running::of(Packets::from(case.valid), question, seed))
+    }
+
+    /// The run of a point of a published figure.
+    pub fn of_figure(experiment: &Experiment, question: &Question) -> Result<Running, Vec<Problem>> {
+        let point = experiment.variants.first().and_then(|taken| taken.points.get(question.case));
+        match point.map(|point| &point.work) {
+            Some(Work::Packets(packets)) => {
+                Ok(Running::of((**packets).clone(), question, question.seed.unwrap_or(1)))
+            }
+            _ => {
+                Err(vec![Problem::new(format!("{} has no run {} of packets", experiment.id, question.case))])
+            }
+        }
+    }
+
+    /// A simulation that is filmed, about to begin.
+    fn of(packets: Packets, question: &Question, seed: u64) -> Running {
+        let film = Film::new(&packets.valid, question);
+        Running(Held::new(packets, |packets| {
             Some(Simulation::new(&packets.valid, seed, (packets.watch(seed), film)))
-        })))
+        }))
     }
 
     /// Runs on until this many seconds of simulated time, or to the end; the time reached, and whether that is the end.
@@ -69,6 +87,15 @@ impl Running {
             simulation.advance(Time::ZERO + Span::from_secs_f64(until_s.max(0.0)));
             let now = simulation.now();
             (now.as_secs_f64(), now >= packets.valid.schedule().duration)
+        })
+    }
+
+    /// What a page draws of the run in progress; nothing once it has ended.
+    pub fn so_far(&self) -> Option<Columns> {
+        self.0.with_dependent(|_, going| {
+            let simulation = going.as_ref()?;
+            let (_, film) = simulation.observer();
+            Some(film.columns_so_far(simulation.now()))
         })
     }
 

@@ -18,7 +18,7 @@ mod registry;
 pub use external::{External, NoParameters};
 pub use field::{Field, Joined, Values};
 pub use forms::{Auto, FilePath, Inline, List, Never, Or, Rtt, Timed, Unlimited, Without, Word, increasing};
-pub use registry::Entry;
+pub use registry::{Entry, beginning, kept, text};
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;

@@ -11,7 +11,7 @@ use super::{Field, Written};
 pub struct Entry {
     /// The name in scenarios and on the command line.
     pub name: &'static str,
-    /// The source file, whose header documents it.
+    /// The source file, whose header documents it; in WebAssembly the header alone.
     pub source: &'static str,
     /// Its parameters.
     pub fields: &'static [Field],
@@ -35,6 +35,42 @@ impl Entry {
     /// The second paragraph of the header: where the algorithm comes from.
     pub fn citation(&self) -> String {
         self.header().split("\n\n").nth(1).unwrap_or_default().replace('\n', " ")
+    }
+}
+
+/// The bytes of a source file that an entry keeps: a page would carry half a megabyte of code that it only runs compiled.
+pub const fn kept(source: &str) -> usize {
+    let text = source.as_bytes();
+    let mut at = 0;
+    if !cfg!(target_family = "wasm") {
+        return text.len();
+    }
+    // Lines of comments at its top.
+    while at + 1 < text.len() && text[at] == b'/' && text[at + 1] == b'/' {
+        while at < text.len() && text[at] != b'\n' {
+            at += 1;
+        }
+        at += 1;
+    }
+    if at < text.len() { at } else { text.len() }
+}
+
+/// The beginning of a source file, as data of its own, so that a program has nothing of the rest.
+pub const fn beginning<const COUNT: usize>(source: &str) -> [u8; COUNT] {
+    let mut bytes = [0; COUNT];
+    let mut at = 0;
+    while at < COUNT {
+        bytes[at] = source.as_bytes()[at];
+        at += 1;
+    }
+    bytes
+}
+
+/// Bytes of whole lines as text.
+pub const fn text(bytes: &'static [u8]) -> &'static str {
+    match core::str::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(_) => panic!("a line does not end within a character"),
     }
 }
 
@@ -67,7 +103,7 @@ macro_rules! registry {
         /// Every algorithm of the family, in the order of the registry.
         pub const REGISTRY: &[$crate::settings::Entry] = &[$( $crate::settings::Entry {
             name: $crate::registry!(@name $module $($alias)?),
-            source: include_str!(concat!(stringify!($module), $("/", stringify!($file),)? ".rs")),
+            source: $crate::registry!(@source include_str!(concat!(stringify!($module), $("/", stringify!($file),)? ".rs"))),
             fields: <<$module$(::$file)?::$type as $trait>::Params as $crate::settings::Settings>::FIELDS,
             linux: <<$module$(::$file)?::$type as $trait>::Params as $crate::settings::Settings>::LINUX,
         }, )*];
@@ -185,6 +221,10 @@ macro_rules! registry {
     (@context $context:ident $type:ty) => { $context };
     (@module $module:ident) => { pub mod $module; };
     (@module $folder:ident $file:ident) => {};
+    (@source $file:expr) => {{
+        const BEGINNING: [u8; $crate::settings::kept($file)] = $crate::settings::beginning($file);
+        $crate::settings::text(&BEGINNING)
+    }};
     (@name $module:ident) => { stringify!($module) };
     (@name $module:ident $alias:literal) => { $alias };
 }

@@ -9,6 +9,7 @@ mod server;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use kneepoint::report::studio;
 use kneepoint_bench::files;
 use kneepoint_bench::session::Session;
 use serde_json::{Value, json};
@@ -28,9 +29,9 @@ pub struct Arguments {
     /// Write the page to this file instead of serving it
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// The port on this machine; any free one with 0
-    #[arg(long, value_name = "PORT", default_value_t = 0, conflicts_with = "out")]
-    port: u16,
+    /// The port on this machine; any free one with 0 [default: 5633, where links in reports lead, or any free one]
+    #[arg(long, value_name = "PORT", conflicts_with = "out")]
+    port: Option<u16>,
     /// The page that `make studio` built [default: studio.html next to the program, or out/studio/index.html]
     #[arg(long, value_name = "FILE")]
     page: Option<PathBuf>,
@@ -57,7 +58,10 @@ fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Fa
             false => session.print(format!("wrote {}: any browser opens it", out.display())),
         };
     }
-    let server = server::Server::on(arguments.port)?;
+    let server = match arguments.port {
+        Some(port) => server::Server::on(port)?,
+        None => server::Server::on(studio::PORT).or_else(|_| server::Server::on(0))?,
+    };
     let address = server.address();
     match as_json {
         true => session.print_json(&json!({ "page": null, "address": address }))?,

@@ -108,6 +108,11 @@ impl<'a, O: Observer> Simulation<'a, O> {
         self.state.now
     }
 
+    /// The observer, with what it has seen until now. A drop-tail queue reports some packets only at the end.
+    pub fn observer(&self) -> &O {
+        &self.watch
+    }
+
     /// Events handled so far.
     pub fn events(&self) -> u64 {
         self.state.handled

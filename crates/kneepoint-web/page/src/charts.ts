@@ -56,6 +56,8 @@ class Layout {
   readonly left = LEFT;
   readonly right: number;
   readonly each: number;
+  /** Where the title of each panel ends. */
+  readonly titled: number[] = [];
 
   constructor(width: number, height: number) {
     this.right = width - RIGHT;
@@ -84,7 +86,8 @@ class Layout {
   }
 }
 
-function frame(pen: CanvasRenderingContext2D, layout: Layout, panel: number, most: number): void {
+/** The frame of a panel; without numbers while the scale is not known. */
+function frame(pen: CanvasRenderingContext2D, layout: Layout, panel: number, most: number | undefined): void {
   const { title, unit } = PANELS[panel] as Panel;
   const { ink, muted, faint } = colours();
   pen.textBaseline = "alphabetic";
@@ -92,22 +95,25 @@ function frame(pen: CanvasRenderingContext2D, layout: Layout, panel: number, mos
   pen.fillStyle = ink;
   pen.font = pen.font.replace(/^(?:\d+ )?/, "600 ");
   pen.fillText(title, layout.left, layout.top(panel) - 7);
-  const width = pen.measureText(title).width;
+  layout.titled[panel] = layout.left + pen.measureText(title).width + 6;
   pen.font = pen.font.replace(/^\d+ /, "");
   pen.fillStyle = muted;
-  pen.fillText(unit, layout.left + width + 6, layout.top(panel) - 7);
+  // Numbers at the cursor come before the unit.
+  if (layout.right - layout.left > 180) {
+    pen.fillText(unit, layout.titled[panel], layout.top(panel) - 7);
+    layout.titled[panel] += pen.measureText(unit).width + 6;
+  }
   pen.textAlign = "right";
   pen.textBaseline = "middle";
   pen.strokeStyle = faint;
   pen.lineWidth = 1;
   for (let step = 0; step <= 2; step++) {
-    const value = (most * step) / 2;
-    const y = Math.round(layout.y(panel, value, most)) + 0.5;
+    const y = Math.round(layout.y(panel, step, 2)) + 0.5;
     pen.beginPath();
     pen.moveTo(layout.left, y);
     pen.lineTo(layout.right, y);
     pen.stroke();
-    if (step !== 1) pen.fillText(short(value), layout.left - 6, y);
+    if (step !== 1 && most !== undefined) pen.fillText(short((most * step) / 2), layout.left - 6, y);
   }
 }
 
@@ -159,6 +165,7 @@ export class Charts {
   readonly #still: HTMLCanvasElement;
   readonly #above: HTMLCanvasElement;
   #film: Film | undefined;
+  #titled: number[] = [];
   #scales: Scales = [];
   /** Inputs of the picture besides the run. */
   #drawn = "";
@@ -172,6 +179,14 @@ export class Charts {
     };
     above.addEventListener("pointerdown", pick);
     above.addEventListener("pointermove", pick);
+  }
+
+  /** Draws the frames alone, before anything is known: the first picture then finds its canvases and letters ready. */
+  blank(): void {
+    const { pen, width, height } = sharp(this.#still);
+    const layout = new Layout(width, height);
+    PANELS.forEach((_, place) => frame(pen, layout, place, undefined));
+    sharp(this.#above);
   }
 
   /** Draws a run, unless that picture is there already. */
@@ -204,6 +219,7 @@ export class Charts {
       });
       pen.restore();
     });
+    this.#titled = layout.titled;
     events(pen, film, layout);
     timeAxis(pen, layout, film.duration, height);
   }
@@ -240,6 +256,8 @@ export class Charts {
         pen.stroke();
       });
       const values = shown.slice(0, 3).map((curve) => short(curve.values[place] as number));
+      const room = layout.right - (this.#titled[number] ?? 0);
+      while (values.length > 0 && pen.measureText(values.join("  ")).width > room) values.pop();
       pen.fillStyle = ink;
       pen.textAlign = "right";
       pen.textBaseline = "alphabetic";

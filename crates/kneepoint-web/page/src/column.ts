@@ -15,6 +15,8 @@ export class Column {
   readonly head = new Head();
   readonly element: HTMLElement;
   film: Film | undefined;
+  /** Whether its film is that of a whole run, which it is but for the first. */
+  whole = false;
   /** How long the last run took, in milliseconds. */
   took = 0;
   readonly #runner: Runner;
@@ -26,12 +28,19 @@ export class Column {
   readonly #table = make("div", { class: "scroll", tabindex: 0, role: "region" });
   readonly #remove: HTMLButtonElement;
 
-  constructor(onpick: (at: number) => void, onremove: () => void) {
+  /** `onfilm` is called when there is more to see of the first run. */
+  constructor(onpick: (at: number) => void, onremove: () => void, onfilm: () => void) {
     const progress = make("progress", { max: 1, value: 0, "aria-label": "Progress of the run", hidden: true });
-    this.#runner = new Runner((share) => {
-      progress.hidden = false;
-      progress.value = share;
-    });
+    this.#runner = new Runner(
+      (share) => {
+        progress.hidden = false;
+        progress.value = share;
+      },
+      (run) => {
+        this.film = new Film(run);
+        onfilm();
+      },
+    );
     const [network, still] = [make("canvas", { class: "network", role: "img" }), make("canvas", { class: "still", role: "img" })];
     const above = make("canvas", { class: "above", "aria-hidden": "true" });
     this.#pictures = [network, still];
@@ -53,12 +62,13 @@ export class Column {
     this.#runner.run({
       question,
       duration,
+      early: !this.whole,
       then: (run, took) => {
         const progress = this.element.querySelector("progress") as HTMLProgressElement;
         progress.hidden = true;
         this.element.classList.remove("busy");
         if ("problems" in run) return then(run);
-        this.film = new Film(run);
+        [this.film, this.whole] = [new Film(run), true];
         this.took = took;
         this.element.dataset["hash"] = run.answer.hash;
         then(undefined);
@@ -71,7 +81,10 @@ export class Column {
     const film = this.film;
     this.#remove.hidden = !removable;
     this.#remove.setAttribute("aria-label", `Remove ${label}`);
-    if (!film) return;
+    if (!film) {
+      this.#network.blank();
+      return this.#charts.blank();
+    }
     this.element.setAttribute("aria-label", label);
     const [network, still] = this.#pictures as [HTMLElement, HTMLElement];
     network.setAttribute("aria-label", `${label}: packets in the queue of ${film.answer.film.link} and on the way behind it`);
@@ -84,8 +97,10 @@ export class Column {
 
   point(at: number, longest: number, memory: number): void {
     if (!this.film) return;
-    this.#network.show(this.film, at, longest, memory);
-    this.#charts.point(at);
+    // Beyond what is known there is nothing to be seen.
+    const seen = Math.min(at, this.film.until);
+    this.#network.show(this.film, seen, longest, memory);
+    this.#charts.point(seen);
   }
 
   dismiss(): void {

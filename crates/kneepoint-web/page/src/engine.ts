@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // The engine as a module: questions in, answers and numbers out. The worker of a page calls it, and so do the tests in Node.
 
-import type { Answer, Catalogue, Checked, Given, Picture, Preset, Problems, Question } from "./types.ts";
+import type { Answer, Catalogue, Checked, FilmHead, Given, Judged, Picture, Preset, Problems, Question, Trial } from "./types.ts";
 
 interface Exports {
   memory: WebAssembly.Memory;
@@ -13,9 +13,11 @@ interface Exports {
   knee_check(): void;
   knee_start(): number;
   knee_step(until: number): number;
+  knee_look(): void;
   knee_finish(): void;
   knee_catalogue(): void;
   knee_presets(): void;
+  knee_judge(): void;
   knee_picture(): void;
   knee_given(): void;
 }
@@ -50,6 +52,12 @@ export class Engine {
     return Number.isFinite(this.#wasm.knee_step(until));
   }
 
+  /** The columns of the run in progress. */
+  look(): { film: FilmHead; numbers: Float32Array<ArrayBuffer> } {
+    this.#wasm.knee_look();
+    return { film: this.#answer(), numbers: this.#numbers() };
+  }
+
   finish(): Run {
     this.#wasm.knee_finish();
     return { answer: this.#answer(), numbers: this.#numbers() };
@@ -57,6 +65,12 @@ export class Engine {
 
   catalogue(): Catalogue {
     this.#wasm.knee_catalogue();
+    return this.#answer();
+  }
+
+  judge(trial: Trial): Judged | Problems {
+    this.#tell(trial);
+    this.#wasm.knee_judge();
     return this.#answer();
   }
 
@@ -96,7 +110,7 @@ export class Engine {
   }
 
   /** A copy: the memory of the engine is its own. */
-  #numbers(): Float32Array {
+  #numbers(): Float32Array<ArrayBuffer> {
     const [from, length] = [this.#wasm.knee_numbers(), this.#wasm.knee_numbers_length()];
     return length === 0 ? new Float32Array() : new Float32Array(this.#wasm.memory.buffer, from, length).slice();
   }

@@ -67,6 +67,11 @@ export class Film {
   }
 
   get duration(): number {
+    return this.interval * this.answer.film.intervals;
+  }
+
+  /** Until when it is known, which is all of it once the run has ended. */
+  get until(): number {
     return this.interval * this.instants;
   }
 

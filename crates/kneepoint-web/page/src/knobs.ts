@@ -102,6 +102,14 @@ function losses(tree: Tree): Knob[] {
   ];
 }
 
+/** How often sessions come to a capacity that others share. */
+function arrivals(tree: Tree): Knob[] {
+  const value = part(tree, "capacity")?.["arrivals"];
+  if (typeof value !== "number") return [];
+  const written = (value: number): string => String(tidy(value));
+  return [{ label: "Arrivals", path: "capacity.arrivals", value, least: 1e-3, most: 10, written, shown: (value) => `${written(value)} a second` }];
+}
+
 /** The knobs of a scenario, in the order in which they stand. */
 export function knobsOf(tree: Tree): Knob[] {
   const [topology, run] = [part(tree, "topology") ?? {}, part(tree, "run") ?? {}];
@@ -110,6 +118,7 @@ export function knobsOf(tree: Tree): Knob[] {
     ...withUnit("Round-trip time", "topology.rtt", topology["rtt"], [1e-3, 1], time),
     ...withUnit("Delay of a hop", "topology.hop_delay", topology["hop_delay"], [1e-4, 0.5], time),
     ...buffers(topology["buffer"]),
+    ...arrivals(tree),
     ...counts(tree),
     ...losses(tree),
     ...withUnit("Duration", "run.duration", run["duration"], [1, 300], (seconds) => `${tidy(seconds)}s`),

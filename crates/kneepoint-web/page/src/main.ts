@@ -5,19 +5,20 @@ import { choice, make, named } from "./dom.ts";
 import { button } from "./player.ts";
 import { command, PANELS, picture, python } from "./share.ts";
 import { begin } from "./staff.ts";
-import { stateOf, storyOf, type State } from "./state.ts";
+import { presetOf, stateOf, storyOf, type State } from "./state.ts";
 import { Studio } from "./studio.ts";
 import type { Problem } from "./types.ts";
 
 /** The scenario that `knee studio` put into the page. */
 function own(): State | undefined {
   const given = document.getElementById("own")?.textContent;
-  return given ? { preset: PRESETS[0]?.id ?? "", text: JSON.parse(given) as string, set: {} } : undefined;
+  return given ? { preset: presetOf("").id, text: JSON.parse(given) as string, set: {} } : undefined;
 }
 
-const begun: State = (await stateOf(location.hash.slice(1))) ?? own() ?? { preset: PRESETS[0]?.id ?? "", set: {} };
-const studio = new Studio(begun);
-begin(2);
+// Workers begin before the rest of the page is there; the engine stands at its end.
+begin(presetOf(location.hash.slice(1)).checked.cases.length);
+const fallback: State = own() ?? { preset: presetOf("").id, set: {} };
+const studio = new Studio(fallback);
 
 function presets(state: State): void {
   const options = PRESETS.map(({ id, family, text }) => ({ value: id, text: storyOf(text).title, under: family }));
@@ -105,7 +106,6 @@ studio.onsettled = () => {
   if (preset.value !== studio.state.preset) preset.value = studio.state.preset;
 };
 
-presets(begun);
 named("add").addEventListener("click", () => studio.add());
 named("reset").addEventListener("click", () => void studio.load({ preset: studio.state.preset, set: {} }));
 named<HTMLInputElement>("seed").addEventListener("input", (event) => {
@@ -128,6 +128,16 @@ document.addEventListener("drop", (event) => {
   const [file] = event.dataTransfer?.files ?? [];
   if (file) void take(file);
 });
+// In a page of the book it is a figure: the charts and their sliders, and a link to all of it as it is.
+if (self !== top) {
+  document.documentElement.classList.add("framed");
+  const whole = named<HTMLAnchorElement>("whole");
+  whole.hidden = false;
+  whole.addEventListener("click", () => (whole.href = location.href));
+}
 addEventListener("hashchange", () => void stateOf(location.hash.slice(1)).then((state) => state && studio.load(state)));
 
-await studio.load(begun);
+void stateOf(location.hash.slice(1)).then((state) => {
+  presets(state ?? fallback);
+  return studio.load(state ?? fallback);
+});

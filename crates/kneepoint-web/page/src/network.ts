@@ -7,7 +7,8 @@ import { colourOf, colours, sharp } from "./paint.ts";
 /** The part of the picture's width where the queue ends and the way begins. */
 const ROUTER = 0.62;
 const TOP = 24;
-const ROWS = 8;
+/** The part of the height that the longest queue fills. */
+const FULL = 0.735;
 /** Of more drops at a time the first are drawn, and all are counted. */
 const CROSSES = 24;
 
@@ -31,18 +32,11 @@ class Boxes {
   }
 }
 
-/** The size of the boxes, so that the longest queue of all schemes has room. */
-function cell(room: number, longest: number): { size: number; rows: number } {
-  for (const [size, rows] of [
-    [9, ROWS],
-    [7, 10],
-    [5, 14],
-    [3, 23],
-    [2, 34],
-  ] as const) {
-    if (Math.floor(room / size) * rows >= longest) return { size, rows };
-  }
-  return { size: 1, rows: 68 };
+/** The size of the boxes, so that the longest queue of all schemes has room, and how many stand one above another. */
+function cell(room: number, depth: number, longest: number): { size: number; rows: number } {
+  const rows = (size: number): number => Math.max(1, Math.floor((FULL * depth) / size));
+  const size = [9, 7, 5, 3, 2].find((size) => Math.floor(room / size) * rows(size) >= longest) ?? 1;
+  return { size, rows: rows(size) };
 }
 
 export class Network {
@@ -50,6 +44,13 @@ export class Network {
 
   constructor(canvas: HTMLCanvasElement) {
     this.#canvas = canvas;
+  }
+
+  /** Draws an empty queue, before anything is known. */
+  blank(): void {
+    const { pen, width, height } = sharp(this.#canvas);
+    pen.fillStyle = colours().track;
+    pen.fillRect(0, TOP, Math.round(width * ROUTER) - 4, height - 26 - TOP);
   }
 
   /** Draws an instant; drops of the last `memory` seconds are still shown. */
@@ -60,7 +61,7 @@ export class Network {
     const sight = film.sight(at, memory);
     const [head, foot] = [Math.round(width * ROUTER), height - 26];
     const room = head - 10;
-    const { size, rows } = cell(room, longest);
+    const { size, rows } = cell(room, foot - TOP, longest);
     const columns = Math.floor(room / size);
 
     pen.fillStyle = track;

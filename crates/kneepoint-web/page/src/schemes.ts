@@ -3,6 +3,7 @@
 // algorithm.
 
 import { choice, make } from "./dom.ts";
+import { equations } from "./equations.ts";
 import type { Algorithm, Catalogue, Field, Tree } from "./types.ts";
 
 /** The axis of a sweep, and its values as they are written. */
@@ -63,16 +64,20 @@ function parameter(field: Field, value: string, onset: (value: string) => void):
   return make("label", { class: "parameter" }, make("code", {}, field.name), entry, make("small", {}, `${field.about}${options.length > 0 ? "" : ` Default ${field.default}${allowed}.`}`));
 }
 
-/** The documentation of an algorithm: paragraphs, and equations as they are set in its source. */
+/** The documentation of an algorithm: paragraphs, and equations. */
 function explanation({ header }: Algorithm): HTMLElement[] {
   const plain = (text: string): string => text.replace(/\[`?([^\]`]+)`?\]\([^)]*\)/g, "$1").replaceAll("`", "");
   return header.split(/```(?:text)?\n?/).flatMap((part, place): HTMLElement[] => {
     if (part.trim() === "") return [];
-    if (place % 2 === 1) return [make("pre", { tabindex: 0, role: "region", "aria-label": "Equations" }, part.trimEnd())];
+    if (place % 2 === 1) {
+      const table = make("table");
+      table.innerHTML = equations(part.trimEnd());
+      return [make("div", { class: "equations", tabindex: 0, role: "region", "aria-label": "Equations" }, table)];
+    }
     return part
       .trim()
       .split("\n\n")
-      .map((paragraph) => make("p", {}, plain(paragraph).replaceAll("\n* ", "\n• ")));
+      .map((paragraph) => make("p", {}, plain(paragraph).replace(/\n(?!\* )/g, " ").replaceAll("\n* ", "\n• ")));
   });
 }
 
@@ -98,6 +103,8 @@ export class Head {
     const families = axis ? parts(axis.path) : [];
     const value = axis?.values[place];
     const title = make("h2", {}, label);
+    // What has nothing to choose needs no room for it; what has gets its choices later.
+    this.element.classList.toggle("plain", families.length === 0 || typeof value !== "string");
     if (families.length === 0 || typeof value !== "string" || !catalogue) {
       this.element.replaceChildren(title);
       return;

@@ -3,7 +3,7 @@
 
 import { named } from "./dom.ts";
 import type { Run } from "./engine.ts";
-import type { Answer, Catalogue, Checked, Given, Picture, Problems, Question } from "./types.ts";
+import type { Answer, Catalogue, Checked, FilmHead, Given, Judged, Picture, Problems, Question, Row, Trial } from "./types.ts";
 import type { Ask, Told } from "./worker.ts";
 
 declare global {
@@ -13,33 +13,36 @@ declare global {
 
 type Waiting = (result: unknown, numbers: Float32Array | undefined, took: number) => void;
 
-/** The bytes of a text in base64 that a format compressed. */
-export async function inflated(text: string, format: CompressionFormat): Promise<Response> {
-  const bytes = Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream(format));
-  return new Response(stream, { headers: { "content-type": "application/wasm" } });
+/** The engine stands at the end of the page, deflated, in base64: as text that is no program, it is not parsed as one. */
+async function engine(): Promise<string> {
+  if (document.readyState === "loading") await new Promise((resolve) => document.addEventListener("DOMContentLoaded", resolve, { once: true }));
+  return named("engine").textContent ?? "";
 }
 
 let module: Promise<WebAssembly.Module> | undefined;
 let script: string | undefined;
 
-/** The module is in the page, deflated, in base64: as plain text, it is not parsed as a program. */
-async function compiled(): Promise<WebAssembly.Module> {
-  return WebAssembly.compileStreaming(await inflated(named("engine").textContent ?? "", "gzip"));
-}
-
 class Worked {
   readonly #worker: Worker;
   readonly #waiting = new Map<number, Waiting>();
   #next = 0;
+  #onmodule: (module: WebAssembly.Module) => void = () => {};
   onprogress: (share: number) => void = () => {};
+  /** Called with what is known of a run in progress. */
+  onfilm: (film: FilmHead, numbers: Float32Array) => void = () => {};
 
   constructor() {
     script ??= URL.createObjectURL(new Blob([WORKER], { type: "text/javascript" }));
-    module ??= compiled();
     this.#worker = new Worker(script);
     this.#worker.onmessage = (event: MessageEvent<Told>) => this.#hear(event.data);
-    void module.then((ready) => this.#worker.postMessage({ what: "module", module: ready } satisfies Ask));
+    if (module) void module.then((ready) => this.#worker.postMessage({ what: "module", module: ready } satisfies Ask));
+    else module = this.#compiled();
+  }
+
+  /** The first worker compiles the engine for all, while the page draws. */
+  #compiled(): Promise<WebAssembly.Module> {
+    void engine().then((text) => this.#worker.postMessage({ what: "engine", text } satisfies Ask));
+    return new Promise((resolve) => (this.#onmodule = resolve));
   }
 
   /** Asks, once the module has been passed. */
@@ -61,6 +64,11 @@ class Worked {
   }
 
   #hear(told: Told): void {
+    if ("module" in told) return this.#onmodule(told.module);
+    if ("film" in told) {
+      if (this.#waiting.has(told.id)) this.onfilm(told.film, told.numbers);
+      return;
+    }
     if ("progress" in told) {
       if (this.#waiting.has(told.id)) this.onprogress(told.progress);
       return;
@@ -78,7 +86,8 @@ export function begin(workers: number): void {
   while (spare.length < workers) spare.push(new Worked());
 }
 
-type Wanted = { question: Question; duration: number; then: (run: Run | Problems, took: number) => void };
+/** A run that is wanted `early` is seen while it goes on. */
+type Wanted = { question: Question; duration: number; early: boolean; then: (run: Run | Problems, took: number) => void };
 
 /** A run that has taken longer, in milliseconds, gives way to the next one; until then the next one waits for its picture. */
 const LONG = 300;
@@ -90,8 +99,9 @@ export class Runner {
   #busy = false;
   #next: Wanted | undefined;
 
-  constructor(onprogress: (share: number) => void) {
+  constructor(onprogress: (share: number) => void, onfilm: (run: Run) => void = () => {}) {
     this.#worked.onprogress = onprogress;
+    this.#worked.onfilm = (film, numbers) => onfilm({ answer: { bottleneck_packets: 0, events: 0, hash: "", rows: [], film }, numbers });
   }
 
   run(wanted: Wanted): void {
@@ -100,10 +110,10 @@ export class Runner {
     else this.#begin(wanted);
   }
 
-  #begin({ question, duration, then }: Wanted): void {
+  #begin({ question, duration, early, then }: Wanted): void {
     [this.#busy, this.#began, this.#next] = [true, performance.now(), undefined];
     const id = this.#worked.ask(
-      (id) => ({ what: "run", id, question, duration }),
+      (id) => ({ what: "run", id, question, duration, early }),
       (result, numbers, took) => {
         this.#busy = false;
         const failed = (result as Partial<Problems>).problems !== undefined;
@@ -120,9 +130,52 @@ export class Runner {
   }
 }
 
-/** Answers what takes no time. */
+/** How many runs of a sweep go on at a time. */
+const AT_A_TIME = Math.max(1, Math.min(4, navigator.hardwareConcurrency - 1));
+
+/** All runs of a published figure, for their rows alone. */
+export class Sweep {
+  readonly rows: Promise<Row[][]>;
+  readonly #runners: Runner[];
+  #stopped = false;
+
+  constructor(figure: string, count: number, onrun: (done: number) => void) {
+    const rows: Row[][] = Array.from({ length: count }, () => []);
+    let [next, done] = [0, 0];
+    this.#runners = Array.from({ length: Math.min(count, AT_A_TIME) }, () => new Runner(() => {}));
+    this.rows = new Promise((resolve) => {
+      const take = (runner: Runner): void => {
+        const place = next++;
+        if (place >= count || this.#stopped) return;
+        const question: Question = { text: "", set: [], files: {}, figure, case: place, seed: 1, instants: 1, followed: 0, packets: 0 };
+        const then = (run: Run | Problems): void => {
+          rows[place] = "problems" in run ? [] : run.answer.rows;
+          onrun(++done);
+          if (done === count) {
+            this.stop();
+            resolve(rows);
+          } else take(runner);
+        };
+        runner.run({ question, duration: 60, early: false, then });
+      };
+      this.#runners.forEach(take);
+    });
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    for (const runner of this.#runners.splice(0)) runner.dismiss();
+  }
+}
+
+/** Answers what takes no time; its worker begins with the first question. */
 export class Clerk {
-  readonly #worked = new Worked();
+  #begun: Worked | undefined;
+
+  get #worked(): Worked {
+    this.#begun ??= new Worked();
+    return this.#begun;
+  }
 
   check(question: Question): Promise<Checked | Problems> {
     return this.#promise((id) => ({ what: "check", id, question }));
@@ -130,6 +183,10 @@ export class Clerk {
 
   catalogue(): Promise<Catalogue> {
     return this.#promise((id) => ({ what: "catalogue", id }));
+  }
+
+  judge(trial: Trial): Promise<Judged | Problems> {
+    return this.#promise((id) => ({ what: "judge", id, trial }));
   }
 
   picture(picture: Picture): Promise<string> {

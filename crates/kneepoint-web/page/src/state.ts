@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What is on the desk, and the address that says it: the difference to a preset, deflated, in the fragment.
 
-import type { Preset } from "./types.ts";
+import type { Checked, Preset } from "./types.ts";
 
 export interface State {
   /** The preset that it began with. */
@@ -26,6 +26,16 @@ declare global {
 export const presetOf = (id: string): Preset => PRESETS.find((preset) => preset.id === id) ?? (PRESETS[0] as Preset);
 
 export const textOf = (state: State): string => state.text ?? presetOf(state.preset).text;
+
+/** What the engine answered about a preset that nobody has changed, when the page was built. */
+export function checkedOf(state: State): Checked | undefined {
+  if (state.text !== undefined || Object.keys(state.set).length > 0) return undefined;
+  const { checked, text } = presetOf(state.preset);
+  return { ...checked, text };
+}
+
+/** The published figure that a state is about; a text of one's own is about none. */
+export const figureOf = (state: State): string | null => (state.text === undefined ? presetOf(state.preset).figure : null);
 
 export const setOf = (state: State): string[] => Object.entries(state.set).map(([path, value]) => `${path}=${value}`);
 
@@ -57,8 +67,11 @@ export async function fragmentOf(state: State): Promise<string> {
 
 /** The state in a fragment; nothing if it has none. A plain word names a preset. */
 export async function stateOf(fragment: string): Promise<State | undefined> {
+  if (fragment === "") return undefined;
   if (PRESETS.some((preset) => preset.id === fragment)) return { preset: fragment, set: {} };
   try {
+    // A report of `knee` has the scenario as it is.
+    if (fragment.startsWith("toml=")) return { preset: presetOf("").id, text: decodeURIComponent(fragment.slice(5)), set: {} };
     const text = atob(fragment.replaceAll("-", "+").replaceAll("_", "/"));
     const bytes = Uint8Array.from(text, (sign) => sign.charCodeAt(0));
     const inflated = await through(bytes, new DecompressionStream("deflate-raw"));

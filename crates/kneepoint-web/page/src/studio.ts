@@ -2,6 +2,7 @@
 // The state of the page, and what follows from it: every change simulates every scheme again.
 
 import { scalesOf, type Scales } from "./charts.ts";
+import { Claims } from "./claims.ts";
 import { Column } from "./column.ts";
 import { named } from "./dom.ts";
 import { knobsOf, slider } from "./knobs.ts";
@@ -10,7 +11,7 @@ import { Player } from "./player.ts";
 import { results } from "./results.ts";
 import { another, type Axis, axisOf, editable } from "./schemes.ts";
 import { Clerk } from "./staff.ts";
-import { fragmentOf, setOf, type State, storyOf, textOf } from "./state.ts";
+import { checkedOf, figureOf, fragmentOf, setOf, type State, storyOf, textOf } from "./state.ts";
 import type { Catalogue, Checked, Problem, Question } from "./types.ts";
 
 const MOST_COLUMNS = 4;
@@ -22,6 +23,7 @@ const IN_THE_MIDDLE = 0.4;
 
 export class Studio {
   readonly clerk = new Clerk();
+  readonly #claims = new Claims(this.clerk);
   readonly player: Player;
   state: State;
   files: Record<string, string> = {};
@@ -96,14 +98,18 @@ export class Studio {
     this.#settle();
   }
 
+  get #scenario(): Question {
+    return { text: textOf(this.state), set: setOf(this.state), files: this.files };
+  }
+
   #question(place: number): Question {
-    return { text: textOf(this.state), set: setOf(this.state), files: this.files, case: place, seed: this.seed, instants: INSTANTS, followed: FOLLOWED, packets: PACKETS };
+    return { ...this.#scenario, case: place, seed: this.seed, instants: INSTANTS, followed: FOLLOWED, packets: PACKETS };
   }
 
   /** Reads the scenario; with `anew`, sliders are made again and everything runs. */
   async #check(anew: boolean): Promise<void> {
     const round = ++this.#round;
-    const checked = await this.clerk.check({ text: textOf(this.state), set: setOf(this.state), files: this.files });
+    const checked = checkedOf(this.state) ?? (await this.clerk.check(this.#scenario));
     if (round !== this.#round) return;
     if ("problems" in checked) return this.onproblems(checked.problems);
     this.onproblems([]);
@@ -135,6 +141,7 @@ export class Studio {
       const column = new Column(
         (at) => this.player.seek(at),
         () => this.#values((values) => values.filter((_, other) => other !== place)),
+        () => this.#draw(),
       );
       this.columns.push(column);
       named("columns").append(column.element);
@@ -193,14 +200,15 @@ export class Studio {
       const removable = editable(this.axis) && this.columns.length > 1;
       this.columns.forEach((column, place) => column.draw(this.#scales, `Scheme ${place + 1}, ${this.labels[place] ?? ""}`, removable));
       this.#point(this.player.at);
-      if (films.length > 0) this.#first(films.length === this.columns.length);
+      if (films.length > 0) this.#first();
     });
   }
 
-  /** Notes the first picture of a scheme; explanations are asked for when all have theirs. */
-  #first(all: boolean): void {
+  /** Notes the first picture of a scheme, and of all their runs; explanations are asked for then. */
+  #first(): void {
     if (performance.getEntriesByName("first picture").length === 0) performance.mark("first picture");
-    if (!all || this.#learning) return;
+    if (this.#learning || !this.columns.every(({ whole }) => whole)) return;
+    performance.mark("whole picture");
     this.#learning = true;
     setTimeout(() => void this.learn());
   }
@@ -212,12 +220,13 @@ export class Studio {
   }
 
   #settle(): void {
-    const films = this.columns.flatMap(({ film }) => (film ? [film] : []));
+    const films = this.columns.flatMap(({ film, whole }) => (film && whole ? [film] : []));
     if (!this.#catalogue || films.length === 0 || films.length < this.columns.length) return;
     named("results").replaceChildren(results(films, this.labels.slice(0, films.length), this.#catalogue));
     const packets = films.reduce((sum, film) => sum + film.answer.bottleneck_packets, 0);
     const took = this.columns.reduce((sum, column) => sum + column.took, 0);
     named("effort").textContent = `${packets.toLocaleString("en")} packets simulated in ${took.toFixed(0)} ms`;
+    this.#claims.live(figureOf(this.state), this.#scenario, films.map((film) => film.answer.rows));
     this.onsettled();
   }
 

@@ -5,6 +5,7 @@ export interface Question {
   text: string;
   set: string[];
   files: Record<string, string>;
+  figure?: string;
   case?: number;
   seed?: number;
   instants?: number;
@@ -53,6 +54,7 @@ export interface Column {
 
 export interface FilmHead {
   interval_s: number;
+  intervals: number;
   link: string;
   rate_bps: number | null;
   delay_s: number;
@@ -104,7 +106,40 @@ export interface Catalogue {
 export interface Preset {
   id: string;
   family: string;
+  figure: string | null;
   text: string;
+  /** What the engine answered about the text when the page was built. */
+  checked: Omit<Checked, "text">;
+}
+
+/** Published numbers as their experiment has them. */
+export type Published = number | string | Published[] | { [name: string]: Published };
+
+export interface Told {
+  id: string;
+  text: string;
+  verdict: "holds" | "fails" | "untestable";
+  missing: string | null;
+  part: boolean;
+  points: [number, number];
+  ours: [string, number | null][];
+  published: Published | null;
+  tolerance: string;
+}
+
+export interface Judged {
+  name: string;
+  title: string;
+  source: string;
+  runs: number;
+  claims: Told[];
+}
+
+/** Runs to judge by: of the page's scenario, or without one of the figure's own sweep. */
+export interface Trial {
+  figure: string;
+  question?: Question;
+  runs: Row[][];
 }
 
 export type Given =

@@ -2,18 +2,22 @@
 // A worker with its own engine. A run gives way to the next one at once: between two steps it looks whether it is still wanted.
 
 import { Engine, type Run } from "./engine.ts";
-import type { Picture, Problems, Question } from "./types.ts";
+import type { FilmHead, Picture, Problems, Question, Trial } from "./types.ts";
 
 export type Ask =
+  | { what: "engine"; text: string }
   | { what: "module"; module: WebAssembly.Module }
-  | { what: "run"; id: number; question: Question; duration: number }
+  | { what: "run"; id: number; question: Question; duration: number; early: boolean }
   | { what: "check"; id: number; question: Question }
   | { what: "catalogue"; id: number }
+  | { what: "judge"; id: number; trial: Trial }
   | { what: "picture"; id: number; picture: Picture }
   | { what: "given"; id: number; file: Uint8Array };
 
 export type Told =
+  | { module: WebAssembly.Module }
   | { id: number; progress: number }
+  | { id: number; film: FilmHead; numbers: Float32Array }
   | { id: number; result: unknown; numbers?: Float32Array; took?: number };
 
 /** How long a run goes on before it looks up, in milliseconds. */
@@ -35,11 +39,14 @@ const lookUp = (): Promise<void> =>
     channel.port2.postMessage(null);
   });
 
-async function run(engine: Engine, id: number, question: Question, duration: number): Promise<void> {
+/** Runs; of a run that is wanted early, its page sees what there is so far. */
+async function run(engine: Engine, { id, question, duration, early }: Extract<Ask, { what: "run" }>): Promise<void> {
   const began = performance.now();
   const problems = engine.start(question);
   if (problems) return send({ id, result: problems });
   let [at, step, looked] = [0, duration * FIRST_STEP, began];
+  // After how long the page has seen it: a picture costs as much as it shows.
+  let seen = 0;
   for (let stepped = began; ; ) {
     at += step;
     if (!engine.step(at)) break;
@@ -47,6 +54,11 @@ async function run(engine: Engine, id: number, question: Question, duration: num
     step *= Math.min(4, Math.max(0.25, PATIENCE / 2 / Math.max(0.5, now - stepped)));
     if (now - looked > PATIENCE) {
       send({ id, progress: at / duration });
+      if (early && now - began > 3 * seen) {
+        seen = now - began;
+        const { film, numbers } = engine.look();
+        send({ id, film, numbers }, [numbers.buffer]);
+      }
       await lookUp();
       if (id !== wanted) return;
       looked = performance.now();
@@ -55,6 +67,18 @@ async function run(engine: Engine, id: number, question: Question, duration: num
   }
   const { answer, numbers }: Run = engine.finish();
   send({ id, result: answer, numbers, took: performance.now() - began }, [numbers.buffer]);
+}
+
+/** The bytes of a text in base64. */
+function decoded(text: string): Uint8Array<ArrayBuffer> {
+  const known = Uint8Array as typeof Uint8Array & { fromBase64?: (text: string) => Uint8Array<ArrayBuffer> };
+  return known.fromBase64?.(text) ?? Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0));
+}
+
+/** The engine of the page, deflated, in base64. */
+async function compiled(text: string): Promise<WebAssembly.Module> {
+  const stream = new Blob([decoded(text)]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return WebAssembly.compileStreaming(new Response(stream, { headers: { "content-type": "application/wasm" } }));
 }
 
 function prepare(): void {
@@ -70,8 +94,9 @@ function failed(id: number, error: unknown): void {
 }
 
 async function act(ask: Ask): Promise<void> {
-  if (ask.what === "module") {
-    module = ask.module;
+  if (ask.what === "engine" || ask.what === "module") {
+    module = ask.what === "module" ? ask.module : await compiled(ask.text);
+    if (ask.what === "engine") send({ module });
     return prepare();
   }
   if (ask.what === "run") wanted = ask.id;
@@ -79,11 +104,13 @@ async function act(ask: Ask): Promise<void> {
   switch (ask.what) {
     case "run":
       // Others may have come while the module was prepared.
-      return ask.id === wanted ? run(ready, ask.id, ask.question, ask.duration) : undefined;
+      return ask.id === wanted ? run(ready, ask) : undefined;
     case "check":
       return send({ id: ask.id, result: ready.check(ask.question) satisfies Problems | object });
     case "catalogue":
       return send({ id: ask.id, result: ready.catalogue() });
+    case "judge":
+      return send({ id: ask.id, result: ready.judge(ask.trial) });
     case "picture":
       return send({ id: ask.id, result: ready.picture(ask.picture) });
     case "given": {
@@ -95,5 +122,5 @@ async function act(ask: Ask): Promise<void> {
 
 onmessage = (event: MessageEvent<Ask>) => {
   const ask = event.data;
-  act(ask).catch((error: unknown) => ask.what !== "module" && failed(ask.id, error));
+  act(ask).catch((error: unknown) => "id" in ask && failed(ask.id, error));
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Columns of a film as a page takes them: one block of numbers, and its layout.
 
+use kneepoint::units::Time;
 use serde::Serialize;
 
 use super::way::Passed;
@@ -26,6 +27,8 @@ pub struct Column {
 pub struct Columns {
     /// The length of an interval.
     pub interval_s: f64,
+    /// How many intervals the whole run has: columns of a run in progress are shorter.
+    pub intervals: usize,
     /// The bottleneck.
     pub link: String,
     /// Its rate.
@@ -86,13 +89,24 @@ fn held(numbers: &[f32]) -> impl Iterator<Item = f32> {
 }
 
 impl Film {
-    /// The film so far.
+    /// The whole film.
     pub fn columns(&self) -> Columns {
+        self.columns_until(self.intervals)
+    }
+
+    /// The film of a run in progress, until an instant.
+    pub fn columns_so_far(&self, now: Time) -> Columns {
+        self.columns_until(self.place(now))
+    }
+
+    /// Its first `count` intervals.
+    fn columns_until(&self, count: usize) -> Columns {
         let way = &self.way;
         let waits = way.packets.iter().map(|one| one.left_s - one.arrived_s);
         let interval_s = self.interval.as_secs_f64();
         let mut film = Columns {
             interval_s,
+            intervals: self.intervals,
             link: way.facts.name.clone(),
             rate_bps: way.facts.rate_bps,
             delay_s: way.facts.delay_s,
@@ -101,7 +115,7 @@ impl Film {
             columns: Vec::new(),
             all: Vec::with_capacity(5 * way.packets.len() + self.intervals * (self.groups.len() * 2 + 4)),
         };
-        let (link, count) = (way.facts.name.as_str(), self.intervals);
+        let link = way.facts.name.as_str();
         film.push("queue_packets", link, None, sums(&way.grown[..count]));
         film.push("drops", link, None, way.drops[..count].iter().copied());
         film.push("marks", link, None, way.marks[..count].iter().copied());

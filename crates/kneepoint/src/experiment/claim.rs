@@ -5,6 +5,8 @@
 //! confidence interval of the margin is computed seed by seed, because schemes run under the same random numbers and
 //! their difference varies less than either.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -143,6 +145,13 @@ impl CheckResult {
 const EARLY: f64 = 1e-3;
 
 impl Claim {
+    /// The axes at whose values it is judged one by one, or along which it folds.
+    pub fn axes(&self) -> BTreeSet<&str> {
+        let sides = self.checks.iter().flat_map(|check| [&check.left, &check.right]);
+        let folded = sides.flat_map(|side| side.folded()).map(|axis| axis.name.as_str());
+        self.each.iter().map(String::as_str).chain(folded).collect()
+    }
+
     /// Judges the claim by the observations.
     pub fn judge(&self, frame: &Frame) -> Judgement {
         let points = points(frame, &self.each);

@@ -6,7 +6,7 @@
 
 use super::Experiment;
 use super::expression::Check;
-use super::vet::metrics;
+use super::vet::{Vet, metrics};
 use crate::cc;
 use crate::scenario::scheme::Scheme;
 use crate::scenario::tree::{Node, Table, Value};
@@ -22,6 +22,8 @@ pub(super) struct Around<'e> {
     pub extensions: &'e Extensions,
     /// The scheme that replaces `subject`.
     pub subject: Option<&'e Scheme>,
+    /// Checks its claims and figure against its runs.
+    pub vet: Vet,
 }
 
 /// The name that is open.

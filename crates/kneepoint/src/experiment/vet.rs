@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use super::claim::Claim;
-use super::expression::{Axis, Check, Expression, Part};
+use super::expression::{Check, Expression, Part};
 use super::{Experiment, Point};
 use crate::fault::Faults;
 use crate::measure::Subject;
@@ -19,6 +19,9 @@ pub fn observed() -> BTreeSet<&'static str> {
     let of_subjects = Subject::FEW.iter().flat_map(|subject| subject.axes().iter().copied());
     of_subjects.chain(["predictor", "judge", "time"]).collect()
 }
+
+/// A check of an experiment: its claims' tables, and those of the figure and of the bins.
+pub(super) type Vet = fn(&Experiment, &[&Table], [Option<&Table>; 2], &mut Faults);
 
 /// Adds a fault for each metric, axis and label of a claim or of the figure that no point of the experiment has.
 /// `tables` are the claims', `drawn` is the figure's, `binned` the bins'.
@@ -189,20 +192,9 @@ fn named(claim: &Claim) -> Vec<(String, Vec<String>)> {
 fn labelled(expression: &Expression) -> Vec<(String, Vec<String>)> {
     let references = expression.references();
     let labels = references.iter().flat_map(|reference| Labels::iter(&reference.labels));
-    let along = folded(expression).into_iter().map(|axis| {
+    let along = expression.folded().into_iter().map(|axis| {
         let only = if let Part::Only(only) = &axis.part { only.clone() } else { Vec::new() };
         (axis.name.clone(), only)
     });
     labels.map(|(axis, label)| (axis.clone(), vec![label.clone()])).chain(along).collect()
-}
-
-/// Every axis that an expression goes along.
-fn folded(expression: &Expression) -> Vec<&Axis> {
-    match expression {
-        Expression::Number(_) | Expression::Observed(_) => Vec::new(),
-        Expression::Negative(inner) | Expression::Absolute(inner) => folded(inner),
-        Expression::Pair(left, _, right) => [folded(left), folded(right)].concat(),
-        Expression::Extreme(_, several) => several.iter().flat_map(folded).collect(),
-        Expression::Along(_, inner, axis) => [vec![axis], folded(inner)].concat(),
-    }
 }

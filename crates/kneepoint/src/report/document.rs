@@ -81,6 +81,8 @@ pub enum Inline {
     Emphasis(String),
     /// A command or a name in a program.
     Code(String),
+    /// A link, and where it leads.
+    Link(String, String),
 }
 
 /// Lines of cells under columns; the first column has the names of the lines.
@@ -277,6 +279,12 @@ impl Prose {
         self
     }
 
+    /// Followed by a link.
+    pub fn link(mut self, text: impl Into<String>, address: impl Into<String>) -> Prose {
+        self.0.push(Inline::Link(text.into(), address.into()));
+        self
+    }
+
     /// Followed by text.
     pub fn then(mut self, text: impl Into<String>) -> Prose {
         self.0.push(Inline::Plain(text.into()));
@@ -287,8 +295,10 @@ impl Prose {
 impl Inline {
     /// The text without emphasis.
     pub fn text(&self) -> &str {
-        let (Inline::Plain(text) | Inline::Strong(text) | Inline::Emphasis(text) | Inline::Code(text)) = self;
-        text
+        match self {
+            Inline::Plain(text) | Inline::Strong(text) | Inline::Emphasis(text) => text,
+            Inline::Code(text) | Inline::Link(text, _) => text,
+        }
     }
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The manifest of a document: enough to repeat its runs.
 
-use super::Manifest;
 use super::document::{Block, Section};
+use super::{Manifest, studio};
 
 /// The section about the runs, on pages only.
 pub(super) fn section(manifest: &Manifest) -> Section {
@@ -24,6 +24,9 @@ pub(super) fn section(manifest: &Manifest) -> Section {
     let presets = manifest.presets.iter().map(|(name, meaning)| (name.clone(), meaning.clone()));
     let facts = facts.map(|(name, value)| (name.to_string(), value)).chain(presets).chain(files);
     let mut blocks = vec![Block::Facts(facts.collect())];
-    blocks.extend(manifest.scenario.iter().map(|(name, text)| Block::Listing(name.clone(), text.clone())));
+    for (name, text) in &manifest.scenario {
+        blocks.push(Block::Listing(name.clone(), text.clone()));
+        blocks.extend(studio::of_scenario(text));
+    }
     Section::new("Manifest", vec![Block::pages(blocks)])
 }

@@ -33,6 +33,7 @@ pub mod recording;
 mod remarks;
 pub mod reproduction;
 mod shares;
+pub mod studio;
 pub mod tables;
 mod transfers;
 pub mod verdict;

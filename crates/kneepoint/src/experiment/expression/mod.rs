@@ -227,4 +227,15 @@ impl Expression {
             Expression::Extreme(_, several) => several.iter().flat_map(Expression::references).collect(),
         }
     }
+
+    /// All axes along which it folds.
+    pub fn folded(&self) -> Vec<&Axis> {
+        match self {
+            Expression::Number(_) | Expression::Observed(_) => Vec::new(),
+            Expression::Negative(inner) | Expression::Absolute(inner) => inner.folded(),
+            Expression::Pair(left, _, right) => [left.folded(), right.folded()].concat(),
+            Expression::Extreme(_, several) => several.iter().flat_map(Expression::folded).collect(),
+            Expression::Along(_, inner, axis) => [vec![axis], inner.folded()].concat(),
+        }
+    }
 }

@@ -181,6 +181,7 @@ fn marked(prose: &Prose) -> String {
             Inline::Strong(_) => format!("<strong>{text}</strong>"),
             Inline::Emphasis(_) => format!("<em>{text}</em>"),
             Inline::Code(_) => format!("<code>{text}</code>"),
+            Inline::Link(_, address) => format!("<a href=\"{}\">{text}</a>", Escaped(address)),
         }
     };
     prose.0.iter().map(inline).collect()

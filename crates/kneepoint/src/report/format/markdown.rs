@@ -122,6 +122,7 @@ fn paragraph(prose: &Prose) -> String {
         Inline::Strong(text) => format!("**{}**", escaped(text)),
         Inline::Emphasis(text) => format!("*{}*", escaped(text)),
         Inline::Code(text) => code(text),
+        Inline::Link(text, address) => format!("[{}]({address})", escaped(text)),
     };
     prose.0.iter().map(inline).collect::<String>() + "\n"
 }

@@ -7,7 +7,7 @@ use super::super::document::{
 use super::Outcome;
 use crate::chart::{Heat, heat};
 use crate::experiment::hunted::Finding;
-use crate::report::{Manifest, manifest};
+use crate::report::{Manifest, manifest, studio};
 use crate::study::hunt::{AXES, Archive, Arena, Weakness};
 use crate::table::{Estimate, number};
 
@@ -87,7 +87,7 @@ fn section(weakness: &'static Weakness, archive: &Archive, outcome: &Outcome) ->
         terminal.push(Block::prose(told.clone()));
         blocks.push(Block::prose(told));
         blocks.push(Block::Listing(format!("{}.toml", finding.id), finding.text.clone()));
-        blocks.push(Block::prose(Prose::from("In the studio: its address and ").code(link.clone())));
+        blocks.push(Block::Prose(studio::link(link.trim_start_matches('#'))));
     }
     Section::new(weakness.name, vec![Block::Pages { blocks, terminal }])
 }

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// The claims of the paper that a preset is about, judged by the engine: by the runs on the page, or by the figure's own sweep.
+
+import { make, named } from "./dom.ts";
+import { short } from "./paint.ts";
+import { button } from "./player.ts";
+import { type Clerk, Sweep } from "./staff.ts";
+import type { Judged, Published, Question, Row, Told } from "./types.ts";
+
+/** How a verdict reads, and its look. A claim of which the runs lack a point may hold or fail there. */
+function verdict({ verdict, part, missing }: Told, swept: boolean): [text: string, look: string] {
+  if (verdict === "untestable") return [missing !== null && !swept ? "needs the sweep" : "cannot be tested", "open"];
+  const text = verdict === "holds" ? "holds" : "does not hold";
+  return [part ? `${text} here` : text, verdict];
+}
+
+const number = (value: number | null | undefined): string => (value === null || value === undefined ? "–" : short(value));
+
+function written(published: Published): string {
+  if (typeof published === "number") return short(published);
+  if (typeof published === "string") return published;
+  if (Array.isArray(published)) return published.map(written).join(", ");
+  return Object.entries(published)
+    .map(([name, value]) => `${name} ${written(value)}`)
+    .join(", ");
+}
+
+/** The published number of a name, where there is one for each. */
+function beside(published: Published | null, name: string, alone: boolean): Published | undefined {
+  if (published === null) return undefined;
+  if (typeof published === "object" && !Array.isArray(published)) return published[name];
+  return alone ? published : undefined;
+}
+
+/** Our numbers and the published ones. */
+function numbers({ ours, published, tolerance }: Told): HTMLElement[] {
+  const rows = ours.map(([name, value]) => ({ name, value, paper: beside(published, name, ours.length === 1) }));
+  const paired = rows.some(({ paper }) => paper !== undefined);
+  const head = make("tr", {}, make("th", { scope: "col" }, ""), make("th", { scope: "col" }, "here"), paired ? make("th", { scope: "col" }, "published") : undefined);
+  const lines = rows.map(({ name, value, paper }) =>
+    make(
+      "tr",
+      {},
+      make("th", { scope: "row" }, /[[(]/.test(name) ? make("code", {}, name) : name),
+      make("td", {}, number(value)),
+      paired ? make("td", {}, paper === undefined ? "" : written(paper)) : undefined,
+    ),
+  );
+  return [
+    ...(lines.length > 0
+      ? [make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Numbers of the claim" }, make("table", {}, make("thead", {}, head), make("tbody", {}, ...lines)))]
+      : []),
+    ...(published !== null && !paired ? [make("p", { class: "note" }, `Published: ${written(published)}.`)] : []),
+    ...(tolerance ? [make("p", { class: "note" }, `Tolerance: ${tolerance}.`)] : []),
+  ];
+}
+
+export class Claims {
+  readonly #section = named("claims");
+  readonly #clerk: Clerk;
+  /** Claims whose numbers are unfolded: a drag judges them again. */
+  readonly #open = new Set<string>();
+  #sweep: Sweep | undefined;
+  #busy = false;
+  #next: (() => void) | undefined;
+
+  constructor(clerk: Clerk) {
+    this.#clerk = clerk;
+  }
+
+  /** Judges by the runs on the page; without a figure there is nothing to judge. */
+  live(figure: string | null, question: Question, runs: Row[][]): void {
+    this.#sweep?.stop();
+    this.#sweep = undefined;
+    this.#section.hidden = figure === null;
+    if (figure === null) return;
+    // Of several questions the one under way and the last are answered.
+    const ask = (): void => {
+      this.#busy = true;
+      void this.#clerk.judge({ figure, question, runs }).then((judged) => {
+        this.#busy = false;
+        const next = this.#next;
+        this.#next = undefined;
+        if (next) next();
+        else if (!("problems" in judged) && !this.#sweep) this.#show(judged, undefined);
+      });
+    };
+    if (this.#busy) this.#next = ask;
+    else ask();
+  }
+
+  #show(judged: Judged, swept: number | undefined): void {
+    const how =
+      swept === undefined
+        ? "Judged by the runs above: one seed, and the scenario on this page in the place of the paper's."
+        : `Judged by the ${swept} runs of the figure's own sweep, with one seed, shortened as with --quick.`;
+    named("claims-source").textContent = `${judged.title}. ${judged.source}.`;
+    named("claims-how").replaceChildren(`${how} At full length, with all seeds: `, make("code", {}, `knee reproduce ${judged.name}`));
+    named("claims-list").replaceChildren(...judged.claims.map((claim) => this.#claim(claim, swept !== undefined)));
+    const run = button(`Run the figure's own sweep: ${judged.runs} runs`, () => this.#run(judged));
+    named("claims-sweep").replaceChildren(...(swept === undefined ? [run] : []));
+  }
+
+  #claim(claim: Told, swept: boolean): HTMLElement {
+    const [text, look] = verdict(claim, swept);
+    const [points, good] = claim.points;
+    const details: HTMLDetailsElement = make(
+      "details",
+      {
+        open: this.#open.has(claim.id),
+        ontoggle: () => {
+          if (details.open) this.#open.add(claim.id);
+          else this.#open.delete(claim.id);
+        },
+      },
+      make("summary", {}, points > 1 ? `Numbers; it holds at ${good} of ${points} points` : "Numbers"),
+      ...numbers(claim),
+    );
+    const some = claim.ours.length > 0 || claim.published !== null;
+    return make("li", {}, make("span", { class: `verdict ${look}` }, text), make("div", {}, make("p", {}, claim.text), some ? details : undefined));
+  }
+
+  /** Runs the sweep of the figure, and judges by it until the scenario changes. */
+  #run(judged: Judged): void {
+    const said = make("span", { role: "status" });
+    const bar = make("progress", { max: judged.runs, value: 0, "aria-label": "Runs of the sweep" });
+    named("claims-sweep").replaceChildren(bar, said);
+    const sweep = new Sweep(judged.name, judged.runs, (done) => {
+      bar.value = done;
+      said.textContent = `${done} of ${judged.runs} runs`;
+    });
+    this.#sweep = sweep;
+    void sweep.rows.then(async (runs) => {
+      const swept = await this.#clerk.judge({ figure: judged.name, runs });
+      if (this.#sweep === sweep && !("problems" in swept)) this.#show(swept, runs.length);
+    });
+  }
+}

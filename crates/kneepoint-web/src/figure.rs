@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Published figures: their claims judged by the runs of a page.
+//!
+//! ```text
+//! the page's own scenario ─its runs─→ rows ┐
+//! the figure's points, shortened ──runs──→ rows ┴─→ Frame ─Claim::judge→ Told
+//! ```
+//!
+//! Experiments and judgement are those of `knee reproduce`. A page has one seed, and its scenario is one point of the figure's sweep:
+//! [`Told::part`] says of which claims it has seen a part alone.
+
+use std::collections::BTreeSet;
+
+use kneepoint::experiment::{self, Claim, Experiment, Pace, Publication, Verdict, bins};
+use kneepoint::scenario::Settings;
+use kneepoint::table::{Frame, Row};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::question::{Problem, Question};
+
+/// A publication: what its experiments share, and those that presets are about.
+struct Paper {
+    name: &'static str,
+    publication: &'static str,
+    /// By their names for `knee reproduce`.
+    figures: &'static [(&'static str, &'static str)],
+}
+
+macro_rules! papers {
+    ($($paper:literal $(with $shared:literal)? { $($figure:literal,)* })*) => {
+        const PAPERS: &[Paper] = &[$(Paper {
+            name: $paper,
+            publication: concat!("", $(include_str!(concat!("../../../experiments/", $paper, "/", $shared)))?),
+            figures: &[$((
+                concat!($paper, ".", $figure),
+                include_str!(concat!("../../../experiments/", $paper, "/", $figure, ".toml")),
+            ),)*],
+        },)*];
+    };
+}
+
+papers! {
+    "pert" with "publication.toml" { "fig7", "fig8", "fig11", }
+    "adaptive-pert" with "publication.toml" { "fig28", }
+    "ratcp" { "fig6", }
+    "pisa" with "publication.toml" { "tab52", }
+    "video" with "publication.toml" { "fig7", }
+}
+
+/// A claim, judged.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Told {
+    /// Its name within the experiment.
+    pub id: String,
+    /// The claim in our words.
+    pub text: String,
+    /// `holds`, `fails`, or `untestable`.
+    pub verdict: String,
+    /// The missing observation, if one is missing.
+    pub missing: Option<String>,
+    /// Whether the figure's sweep has values, on an axis of the claim, that these runs do not have.
+    pub part: bool,
+    /// At how many points it was judged, and at how many it holds.
+    pub points: [usize; 2],
+    /// Our numbers.
+    pub ours: Vec<(String, Option<f64>)>,
+    /// The published ones.
+    pub published: Option<Value>,
+    /// The tolerance, and where it is from.
+    pub tolerance: String,
+}
+
+/// A figure, and what became of its claims.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Judged {
+    /// Its name for `knee reproduce`.
+    pub name: String,
+    /// Its title.
+    pub title: String,
+    /// Publication, section, figure.
+    pub source: String,
+    /// How many runs its sweep has.
+    pub runs: usize,
+    /// Its claims.
+    pub claims: Vec<Told>,
+}
+
+/// Runs to judge by.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Asked {
+    /// The figure.
+    pub figure: String,
+    /// The page's scenario; the figure's own sweep without one.
+    question: Option<Question>,
+    /// The rows of each case.
+    runs: Vec<Vec<Row>>,
+}
+
+/// The experiment of a figure, shortened as `knee reproduce --quick` has it.
+pub fn experiment(name: &str) -> Result<Experiment, Vec<Problem>> {
+    let known = PAPERS.iter().flat_map(|paper| paper.figures.iter().map(move |figure| (paper, figure)));
+    let found = known.into_iter().find(|(_, (own, _))| *own == name);
+    let (paper, (_, text)) =
+        found.ok_or_else(|| vec![Problem::new(format!("no figure is called `{name}`"))])?;
+    let publication = Publication::parse(paper.publication);
+    let read = publication.and_then(|publication| experiment::parse_known(&publication, text, Pace::Quick));
+    let read = read.map(|read| Experiment { paper: paper.name.into(), ..read });
+    read.map_err(|faults| faults.into_iter().map(|fault| Problem::new(fault.message)).collect())
+}
+
+impl Asked {
+    /// The claims of the figure, judged by the runs.
+    pub fn judged(&self, experiment: &Experiment) -> Result<Judged, Vec<Problem>> {
+        let points = match &self.question {
+            Some(question) => question.points(&swept(experiment))?,
+            None => experiment.variants[0].points.iter().map(|point| point.labels.clone()).collect(),
+        };
+        let runs = points.iter().zip(&self.runs).map(|(point, rows)| (point.as_slice(), 1, rows.clone()));
+        let frame = bins::frame(experiment.bins.as_ref(), runs);
+        let claims = experiment.claims.iter().map(|claim| told(claim, experiment, &frame)).collect();
+        Ok(Judged {
+            name: experiment.name(),
+            title: experiment.title.clone(),
+            source: experiment.source.clone(),
+            runs: experiment.variants[0].points.len(),
+            claims,
+        })
+    }
+}
+
+/// The axes of an experiment's sweep.
+fn swept(experiment: &Experiment) -> BTreeSet<&str> {
+    labels(experiment).map(|(axis, _)| axis).collect()
+}
+
+fn labels(experiment: &Experiment) -> impl Iterator<Item = (&str, &str)> {
+    let points = experiment.variants[0].points.iter().flat_map(|point| &point.labels);
+    points.map(|(axis, label)| (axis.as_str(), label.as_str()))
+}
+
+fn told(claim: &Claim, experiment: &Experiment, frame: &Frame) -> Told {
+    let judgement = claim.judge(frame);
+    let axes = claim.axes();
+    let absent = |(axis, label): (&str, &str)| {
+        axes.contains(axis) && !frame.labels(axis).iter().any(|known| known == label)
+    };
+    let pooled = experiment.bins.as_ref().filter(|bins| axes.contains(bins.name.as_str()));
+    let unfilled = pooled.is_some_and(|bins| bins.labels().iter().any(|bin| absent((&bins.name, bin))));
+    let points: Vec<bool> = judgement
+        .points
+        .chunk_by(|one, next| one.at == next.at)
+        .map(|point| point.iter().all(|check| check.holds))
+        .collect();
+    let mut points = [points.len(), points.into_iter().filter(|holds| *holds).count()];
+    if judgement.verdict == Verdict::Untestable {
+        points = [0, 0];
+    }
+    let ours = judgement
+        .ours
+        .iter()
+        .map(|(name, estimate)| (name.clone(), Some(estimate.mean).filter(|mean| mean.is_finite())));
+    Told {
+        id: claim.id.clone(),
+        text: claim.text.clone(),
+        verdict: judgement.verdict.to_string(),
+        missing: judgement.missing,
+        part: unfilled || labels(experiment).any(absent),
+        points,
+        ours: ours.collect(),
+        published: claim.published.clone(),
+        tolerance: claim.tolerance.clone(),
+    }
+}
+
+impl Question {
+    /// The labels of each case along some axes: those that it sweeps, and fields that it sets.
+    fn points(&self, axes: &BTreeSet<&str>) -> Result<Vec<Settings>, Vec<Problem>> {
+        let checked = self.check()?;
+        let set: Settings = axes
+            .iter()
+            .filter_map(|axis| Some((axis.to_string(), label(field(&checked.tree, axis)?))))
+            .collect();
+        let point = |settings: &Settings| {
+            let own = |axis: &str| settings.iter().any(|(swept, _)| swept == axis);
+            let fixed = set.iter().filter(|(axis, _)| !own(axis));
+            settings.iter().filter(|(axis, _)| axes.contains(axis.as_str())).chain(fixed).cloned().collect()
+        };
+        Ok(checked.cases.iter().map(|case| point(&case.settings)).collect())
+    }
+}
+
+/// The field of a scenario at a path, in whose arrays tables have names.
+fn field<'t>(tree: &'t Value, path: &str) -> Option<&'t Value> {
+    path.split('.').try_fold(tree, |tree, key| match tree {
+        Value::Array(tables) => tables.iter().find(|table| table["name"] == key),
+        _ => tree.get(key),
+    })
+}
+
+fn label(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), String::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::presets;
+    use crate::running::Running;
+
+    #[test]
+    fn every_figure_of_a_preset_is_an_experiment_and_every_experiment_is_the_figure_of_a_preset() {
+        let figures = || PAPERS.iter().flat_map(|paper| paper.figures).map(|(name, _)| *name);
+        for name in figures() {
+            assert_eq!(experiment(name).expect(name).name(), name);
+        }
+        let named: BTreeSet<&str> = presets::ALL.iter().filter_map(|preset| preset.figure).collect();
+        assert_eq!(named, figures().collect());
+    }
+
+    /// What a preset's runs say, shortened to a few seconds.
+    fn judged(id: &str, set: &[&str]) -> Judged {
+        let preset = presets::ALL.iter().find(|preset| preset.id == id).expect("a preset");
+        let set = set.iter().map(|line| line.to_string()).collect();
+        let question = Question { text: preset.text.into(), set, ..Question::default() };
+        let cases = question.check().expect("a scenario").cases.len();
+        let rows = |case| {
+            let mut running = Running::new(&Question { case, ..question.clone() }).ok().expect("a run");
+            running.advance(1e9);
+            running.finish().expect("an answer").rows
+        };
+        let runs = (0..cases).map(rows).collect();
+        let figure = preset.figure.expect("a figure");
+        let asked = Asked { figure: figure.into(), question: Some(question), runs };
+        asked.judged(&experiment(figure).expect("an experiment")).expect("judged")
+    }
+
+    #[test]
+    fn a_claim_about_every_round_trip_is_judged_at_the_one_that_is_set() {
+        let told = judged("pert-figure-7", &["run.duration=6s", "topology.rate=5mbit"]);
+        let a = &told.claims[0];
+        assert_eq!((a.part, a.points[0], told.runs), (true, 1, 28), "{a:?}");
+        assert!(a.ours.iter().all(|(name, _)| name.contains("topology.rtt=60ms")), "{a:?}");
+    }
+
+    #[test]
+    fn a_claim_about_one_point_is_judged_whole_and_one_about_another_point_not_at_all() {
+        let told = judged("pert-figure-8", &["run.duration=6s", "topology.rate=5mbit"]);
+        let [_, thousand, ..] = told.claims.as_slice() else { panic!("{told:?}") };
+        assert_eq!(thousand.verdict, "untestable");
+        assert!(
+            thousand.missing.as_ref().is_some_and(|missing| missing.contains("count=1000")),
+            "{thousand:?}"
+        );
+        let set = ["run.duration=6s", "topology.rate=5mbit", "flows.long.count=1000"];
+        let thousand = &judged("pert-figure-8", &set).claims[1];
+        assert_eq!((thousand.part, thousand.points[0]), (false, 1));
+        assert_ne!(thousand.verdict, "untestable");
+    }
+
+    #[test]
+    fn the_sweep_of_a_figure_judges_all_of_it() {
+        let experiment = experiment("pisa.tab52").expect("an experiment");
+        let rows = |case| {
+            let mut running = Running::of_figure(&experiment, &Question { case, ..Question::default() })
+                .ok()
+                .expect("a run");
+            running.advance(10.0);
+            running.finish().expect("an answer").rows
+        };
+        let runs = (0..experiment.variants[0].points.len()).map(rows).collect();
+        let told = Asked { runs, ..Asked::default() }.judged(&experiment).expect("judged");
+        assert!(told.claims.iter().all(|claim| !claim.part && claim.missing.is_none()), "{told:?}");
+        assert_eq!(told.claims[0].published.as_ref().map(|numbers| &numbers["queue"]), Some(&197.01.into()));
+    }
+}
