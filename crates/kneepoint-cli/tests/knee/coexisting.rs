@@ -56,7 +56,7 @@ fn every_pair_meets_in_every_setting_and_one_run_tells_about_both() {
         assert!(out.join(file).is_file(), "{file}");
     }
     assert!(std::fs::read(out.join("figures/shares.png")).unwrap().starts_with(b"\x89PNG"));
-    assert!(std::fs::read_to_string(out.join("figures/losses.svg")).unwrap().contains("cubic beside reno"));
+    assert!(std::fs::read_to_string(out.join("figures/losses.svg")).unwrap().contains("cubic against reno"));
     assert_eq!(result["verdicts"].as_array().unwrap().len(), 2);
     let kept = |file: &str| std::fs::read(out.join(file)).unwrap();
     let (before, numbers) = (kept("report.html"), kept("coexistence.json"));

@@ -250,7 +250,7 @@ fn what_makes_no_sense_twice_is_refused_with_what_it_is() {
             ),
             (
                 &["emulate", "--bridge", "x", "x", "--delay", "1ms"],
-                &["--bridge: `x` is named twice", "frames of one alone would go round"],
+                &["--bridge: `x` is named twice", "frames of a single one would circulate"],
             ),
             (&["emulate", "--bridge", "a", "b", "--bridge", "c", "d"], &["cannot be used multiple times"]),
             (&["emulate", "--between", "a", "b", "--between", "c", "d"], &["cannot be used multiple times"]),

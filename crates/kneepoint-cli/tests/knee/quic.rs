@@ -24,7 +24,7 @@ fn what_a_server_or_client_cannot_be_is_refused() {
         (&["quic", "serve", "--root", "/nowhere"], "is no folder"),
         (&["quic", "serve", "--lifetime", "0s"], "above 0s"),
         (&["quic", "get", "http://127.0.0.1/"], "does not begin with https://"),
-        (&["quic", "get", "https://example.org/"], "no address with a port"),
+        (&["quic", "get", "https://example.org/"], "not an address with a port"),
     ] {
         let output = command(arguments).output().expect("knee");
         let said = String::from_utf8_lossy(&output.stderr);

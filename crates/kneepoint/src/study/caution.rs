@@ -409,7 +409,7 @@ mod tests {
         // 30 s of 120 s, and 4 of 400 transfers.
         assert_eq!((tail.kind.as_str(), percentile.kind.as_str()), ("tail", "percentile"));
         assert!((tail.found - 0.25).abs() < 1e-9 && (percentile.found - 4.0).abs() < 1e-9);
-        assert!(tail.text.contains("6000 transfers at least: 5.0 times"), "{}", tail.text);
+        assert!(tail.text.contains("at least 6000 transfers: 5.0 times"), "{}", tail.text);
         assert!(percentile.text.ends_with("ten need a window of 150 s."), "{}", percentile.text);
     }
 

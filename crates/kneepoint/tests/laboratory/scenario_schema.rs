@@ -167,7 +167,7 @@ const INEXPRESSIBLE: &[Kind] = &[
             "enters and leaves at the same router",
             "two groups of traffic are called",
             "two nodes called",
-            "cannot be told from a path",
+            "cannot be distinguished from a path",
             "` to itself",
         ],
     },

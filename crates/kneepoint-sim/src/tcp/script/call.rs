@@ -239,7 +239,7 @@ mod tests {
                 .starts_with("did you mean `write`?")
         );
         let cork = call("setsockopt(4, SOL_TCP, TCP_CORK, [1], 4) = 0").unwrap_err();
-        assert!(cork.message.contains("`TCP_CORK`") && cork.help.unwrap().contains("no whole segment"));
+        assert!(cork.message.contains("`TCP_CORK`") && cork.help.unwrap().contains("not a whole segment"));
         assert!(call("close(4)").unwrap_err().message.starts_with("expected `=`"));
     }
 }

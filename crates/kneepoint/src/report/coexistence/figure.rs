@@ -147,7 +147,7 @@ mod tests {
         for (drawing, tiles) in [(shares(&all), 12), (losses(&all), 12), (overview(&all), 4)] {
             let svg = drawing.standalone();
             assert_eq!(svg.matches("<g><title>").count(), tiles);
-            assert!(svg.contains("meek&lt;1&gt; beside bold") && !svg.contains("NaN"));
+            assert!(svg.contains("meek&lt;1&gt; against bold") && !svg.contains("NaN"));
             assert!(svg.contains(">10mbit, 60ms, droptail; 3 seeds each"), "{svg}");
             assert!(!drawing.inline("losses").contains("droptail"), "the page says it");
         }
