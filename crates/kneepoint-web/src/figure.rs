@@ -6,7 +6,7 @@
 //! the figure's points, shortened ──runs──→ rows ┴─→ Frame ─Claim::judge→ Told
 //! ```
 //!
-//! Experiments and judgement are those of `knee reproduce`. A page has one seed, and its scenario is one point of the figure's sweep:
+//! `knee reproduce` has the same experiments and judgement. A page has one seed, and its scenario is one point of the figure's sweep:
 //! [`Told::part`] says of which claims it has seen a part alone.
 
 use std::collections::BTreeSet;
