@@ -6,7 +6,7 @@
 //! the figure's points, shortened ──runs──→ rows ┴─→ Frame ─Claim::judge→ Told
 //! ```
 //!
-//! Experiments and judgement are those of `knee reproduce`. A page has one seed, and its scenario is one point of the figure's sweep:
+//! `knee reproduce` has the same experiments and judgement. A page has one seed, and its scenario is one point of the figure's sweep:
 //! [`Told::part`] says of which claims it has seen a part alone.
 
 use std::collections::BTreeSet;
@@ -226,7 +226,8 @@ mod tests {
         let question = Question { text: preset.text.into(), set, ..Question::default() };
         let cases = question.check().expect("a scenario").cases.len();
         let rows = |case| {
-            let mut running = Running::new(&Question { case, ..question.clone() }).ok().expect("a run");
+            let begun = Running::new(&Question { case, ..question.clone() });
+            let Ok(mut running) = begun else { panic!("{id} has no run {case}") };
             running.advance(1e9);
             running.finish().expect("an answer").rows
         };
@@ -246,26 +247,25 @@ mod tests {
 
     #[test]
     fn a_claim_about_one_point_is_judged_whole_and_one_about_another_point_not_at_all() {
-        let told = judged("pert-figure-8", &["run.duration=6s", "topology.rate=5mbit"]);
-        let [_, thousand, ..] = told.claims.as_slice() else { panic!("{told:?}") };
+        let ten = judged("pert-figure-8", &["run.duration=6s", "topology.rate=5mbit"]);
+        let thousand = &ten.claims[1];
         assert_eq!(thousand.verdict, "untestable");
         assert!(
             thousand.missing.as_ref().is_some_and(|missing| missing.contains("count=1000")),
             "{thousand:?}"
         );
         let set = ["run.duration=6s", "topology.rate=5mbit", "flows.long.count=1000"];
-        let thousand = &judged("pert-figure-8", &set).claims[1];
-        assert_eq!((thousand.part, thousand.points[0]), (false, 1));
-        assert_ne!(thousand.verdict, "untestable");
+        let told = &judged("pert-figure-8", &set).claims[1];
+        assert_eq!((told.part, told.points[0]), (false, 1));
+        assert_ne!(told.verdict, "untestable");
     }
 
     #[test]
     fn the_sweep_of_a_figure_judges_all_of_it() {
         let experiment = experiment("pisa.tab52").expect("an experiment");
         let rows = |case| {
-            let mut running = Running::of_figure(&experiment, &Question { case, ..Question::default() })
-                .ok()
-                .expect("a run");
+            let begun = Running::of_figure(&experiment, &Question { case, ..Question::default() });
+            let Ok(mut running) = begun else { panic!("there is no run {case}") };
             running.advance(10.0);
             running.finish().expect("an answer").rows
         };

@@ -108,7 +108,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
         self.state.now
     }
 
-    /// The observer, with what it has seen until now. A drop-tail queue reports some packets only at the end.
+    /// The observer, with all events until now. A drop-tail queue reports some packets only at the end.
     pub fn observer(&self) -> &O {
         &self.watch
     }

@@ -16,9 +16,9 @@ function verdict({ verdict, part, missing }: Told, swept: boolean): [text: strin
 
 const number = (value: number | null | undefined): string => (value === null || value === undefined ? "–" : short(value));
 
+/** Published numbers as they are printed. */
 function written(published: Published): string {
-  if (typeof published === "number") return short(published);
-  if (typeof published === "string") return published;
+  if (typeof published === "number" || typeof published === "string") return String(published);
   if (Array.isArray(published)) return published.map(written).join(", ");
   return Object.entries(published)
     .map(([name, value]) => `${name} ${written(value)}`)
@@ -33,10 +33,10 @@ function beside(published: Published | null, name: string, alone: boolean): Publ
 }
 
 /** Our numbers and the published ones. */
-function numbers({ ours, published, tolerance }: Told): HTMLElement[] {
+function numbers({ text, ours, published, tolerance }: Told): HTMLElement[] {
   const rows = ours.map(([name, value]) => ({ name, value, paper: beside(published, name, ours.length === 1) }));
   const paired = rows.some(({ paper }) => paper !== undefined);
-  const head = make("tr", {}, make("th", { scope: "col" }, ""), make("th", { scope: "col" }, "here"), paired ? make("th", { scope: "col" }, "published") : undefined);
+  const head = make("tr", {}, make("td"), make("th", { scope: "col" }, "here"), paired ? make("th", { scope: "col" }, "published") : undefined);
   const lines = rows.map(({ name, value, paper }) =>
     make(
       "tr",
@@ -48,7 +48,7 @@ function numbers({ ours, published, tolerance }: Told): HTMLElement[] {
   );
   return [
     ...(lines.length > 0
-      ? [make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Numbers of the claim" }, make("table", {}, make("thead", {}, head), make("tbody", {}, ...lines)))]
+      ? [make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `Numbers: ${text}` }, make("table", {}, make("thead", {}, head), make("tbody", {}, ...lines)))]
       : []),
     ...(published !== null && !paired ? [make("p", { class: "note" }, `Published: ${written(published)}.`)] : []),
     ...(tolerance ? [make("p", { class: "note" }, `Tolerance: ${tolerance}.`)] : []),

@@ -251,6 +251,7 @@ async function barriers() {
   for (const [preset, width] of [["bufferbloat", 1400], ["bufferbloat", 400], ["pert-figure-7", 400]]) {
     for (const colorScheme of ["light", "dark"]) {
       const page = await opened(preset, { width, colorScheme });
+      if (preset.startsWith("pert")) await page.locator("#claims-list li").first().waitFor();
       await page.evaluate(() => document.querySelectorAll("details").forEach((one) => (one.open = true)));
       await page.waitForTimeout(200);
       await page.evaluate(axe);

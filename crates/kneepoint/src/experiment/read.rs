@@ -51,12 +51,8 @@ pub fn parse_in(
 /// Reads an experiment that was read before, as tests read the experiments of this repository, with the readings taken. Its claims are not checked
 /// against the metrics of its runs, for which fluid models would be solved: a page need not carry these.
 pub fn parse_known(publication: &Publication, text: &str, pace: Pace) -> Result<Experiment, Vec<Fault>> {
-    let around = Around {
-        files: &scenario::files::none,
-        extensions: &Extensions::NONE,
-        subject: None,
-        vet: |_, _, _, _| (),
-    };
+    let files: Files = &scenario::files::none;
+    let around = Around { files, extensions: &Extensions::NONE, subject: None, vet: |_, _, _, _| () };
     parse_around(publication, text, (pace, Scope::Taken), around)
 }
 
