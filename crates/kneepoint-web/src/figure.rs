@@ -71,7 +71,7 @@ pub struct Told {
     pub tolerance: String,
 }
 
-/// A figure, and what became of its claims.
+/// A figure, and the verdicts on its claims.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Judged {
     /// Its name for `knee reproduce`.

@@ -92,7 +92,7 @@ export class Claims {
   #show(judged: Judged, swept: number | undefined): void {
     const how =
       swept === undefined
-        ? "Judged by the runs above: one seed, and the scenario on this page in the place of the paper's."
+        ? "Judged by the runs above: one seed, and the scenario on this page instead of the paper's."
         : `Judged by the ${swept} runs of the figure's own sweep, with one seed, shortened as with --quick.`;
     named("claims-source").textContent = `${judged.title}. ${judged.source}.`;
     named("claims-how").replaceChildren(`${how} At full length, with all seeds: `, make("code", {}, `knee reproduce ${judged.name}`));
