@@ -246,7 +246,7 @@ fn a_user_without_root_hears_what_is_loaded_and_what_only_root_does() {
     let (seen, said) = (loaded(), status());
     run(&["kernel", "unload", "pert"]).expect("it unloads");
     assert_eq!(seen.as_deref(), Some("loaded"));
-    assert!(said.contains("`pert` is loaded, and only root sees"), "{said}");
+    assert!(said.contains("`pert` is loaded; only root sees"), "{said}");
     for words in [
         &["load", "pert"][..],
         &["unload", "pert"],

@@ -113,7 +113,7 @@ mod tests {
                 "  K > C·RTT / 7\n      equation (13): no N empties it\n",
             ),
             // The column of the rows below is an ordinary column.
-            ("m = argmax of the value of a segment", 30, "m = argmax of the value\n of a segment\n"),
+            ("m   = argmax of the value of a segment", 30, "m   = argmax of the value of a\n    segment\n"),
         ] {
             assert_eq!(folded(line, columns), shown);
         }
