@@ -46,7 +46,7 @@ pub fn carries(stack: &Stack, config: &Config) -> Result<(), String> {
         Marks::Classic => Ok(()),
         Marks::Each if stack.counts_marks => Ok(()),
         Marks::Each => {
-            Err(format!("needs the number of marked packets, which {} keeps to itself", stack.name))
+            Err(format!("needs the number of marked packets, which {} does not report", stack.name))
         }
         Marks::Scalable => Err(format!("needs ECT(1) on its packets, and {} sends ECT(0)", stack.name)),
     }
