@@ -161,7 +161,11 @@ fn controllers_meet_on_a_trace_and_under_fields_from_outside() {
     let copy = here.path().join("t/scenarios/cubic-beside-reno--2-flows.toml");
     let text = std::fs::read_to_string(copy).unwrap();
     assert!(text.contains("modem.csv") && text.contains("preset = \"linux\""), "{text}");
-    assert_refuses(&coexist(&["--set", "flows.row.cc=bbr"]), 2, &["--set flows.row.cc=bbr replaces a part of `cubic/droptail` with `bbr`"]);
+    assert_refuses(
+        &coexist(&["--set", "flows.row.cc=bbr"]),
+        2,
+        &["--set flows.row.cc=bbr replaces a part of `cubic/droptail` with `bbr`"],
+    );
     assert_refuses(
         &coexist(&["--set", "topology.buffer=9pkt"]),
         2,
@@ -220,7 +224,10 @@ fn what_cannot_be_read_of_a_path_names_the_option_and_the_remedy() {
         (&["--delays", "empty.txt"], &["`empty.txt`, it has no rows"]),
         (&["--corrupt", "1:2"], &["--corrupt: nothing can follow `1`"]),
         (&["--handover", "rates=5mbit"], &["`rates=5mbit` is given instead of `every`", "EVERY:rates=5mbit"]),
-        (&["--down", "queue=codel"], &["--down queue=codel replaces a part of the scheme `cubic` with `codel`"]),
+        (
+            &["--down", "queue=codel"],
+            &["--down queue=codel replaces a part of the scheme `cubic` with `codel`"],
+        ),
         (&["--loss", "1%,none"], &["--loss 1%,none: `none` in a list"]),
     ] {
         assert_refuses(&compared(&here, options), 2, parts);

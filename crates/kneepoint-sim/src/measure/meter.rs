@@ -66,7 +66,8 @@ impl Meter {
         let roster = Roster::new(valid);
         let mut routes = Routes::new(valid.network());
         // Transfers that a proxy carries on begin where the first of their connections does.
-        let before = |place: &usize| valid.joints().iter().find(|joint| joint.to == *place).map(|joint| joint.from);
+        let before =
+            |place: &usize| valid.joints().iter().find(|joint| joint.to == *place).map(|joint| joint.from);
         let group = |(place, group): (usize, &spec::Group)| {
             let slot = roster.fixed().iter().position(|slot| slot.group == place);
             let alone = successors(Some(place), before)

@@ -33,8 +33,7 @@ const GROUPS: [(&str, &str); 14] = [
 const SHORT: &str = "validation.md";
 const WHOLE: &str = "validation-in-full.md";
 
-const CELLS: &str =
-    "A cell of the tables has ours, the other simulator's and the difference; bold with the number of its reason if beyond tolerance.";
+const CELLS: &str = "A cell of the tables has ours, the other simulator's and the difference; bold with the number of its reason if beyond tolerance.";
 
 const METHOD: &str = "\
 # Validation against ns-2 and ns-3
@@ -90,7 +89,8 @@ pub fn page(
                 write!(page, "\n## {group}. {title}\n\n![queue and fairness](validation-{group}.svg)\n\n");
             let apart: Vec<&MetricPairs> = rows.iter().copied().filter(|row| differs(row)).collect();
             let alike = rows.len() - apart.len();
-            let _ = write!(page, "{alike} of {} [places]({WHOLE}#{}) agree", rows.len(), anchor(group, title));
+            let _ =
+                write!(page, "{alike} of {} [places]({WHOLE}#{}) agree", rows.len(), anchor(group, title));
             match apart.is_empty() {
                 true => page.push_str(".\n"),
                 false => {

@@ -127,7 +127,8 @@ mod tests {
 
     #[test]
     fn no_start_grows_faster_than_doubling_or_forever() {
-        for (slow_start, seed) in [(SlowStart::HyStart, 1), (SlowStart::HyStartPp, 2), (SlowStart::Search, 3)] {
+        for (slow_start, seed) in [(SlowStart::HyStart, 1), (SlowStart::HyStartPp, 2), (SlowStart::Search, 3)]
+        {
             let mut script = Rng::stream(seed, "delays", 0);
             let mut trace = Bare::trace(slow_start, 10.0);
             while trace.controller.0.slow_start() {

@@ -146,7 +146,9 @@ mod tests {
         // In round trips R without a queue, since the path is full: deliveries are 2^t before and 1 after; the RTT is 1 + t / 2, so that the windows
         // of 3.5 end at t and at x = t / 2 - 1. `before` is x + (1 - 2^(x - 3.5)) / ln 2, `now` is 3.5, and the window 1 + t of what fits.
         let before = |x: f64| x + (1.0 - libm::exp2(x - 3.5)) / core::f64::consts::LN_2;
-        let x = (0..3500).map(|place| f64::from(place) / 1000.0).find(|x| 1.0 - 3.5 / (2.0 * before(*x)) >= THRESHOLD);
+        let x = (0..3500)
+            .map(|place| f64::from(place) / 1000.0)
+            .find(|x| 1.0 - 3.5 / (2.0 * before(*x)) >= THRESHOLD);
         let fluid = 1.0 + 2.0 * (x.expect("an end") + 1.0);
         for micros in [10, 20, 40] {
             let (window, capacity) = (filled(Span::from_micros(micros)), 40_000.0 / micros as f64);
