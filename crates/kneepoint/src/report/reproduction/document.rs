@@ -200,6 +200,7 @@ fn names(claim: &experiment::Claim) -> Vec<&String> {
 
 fn judged(claim: &experiment::Claim, judgement: &Judgement, because: Option<Because>) -> Finding {
     let tabled = rows(claim).is_some();
+    let grounds = reason(claim, judgement);
     Finding {
         name: claim.id.clone(),
         text: claim.text.clone(),
@@ -208,7 +209,10 @@ fn judged(claim: &experiment::Claim, judgement: &Judgement, because: Option<Beca
         noisy: !judgement.certain,
         ours: (!tabled).then(|| ours(judgement, Some(CLAIMS))),
         published: published(claim).filter(|_| !tabled),
-        why: [reason(claim, judgement)].into_iter().chain(because.map(blame)).collect(),
+        why: vec![match because.map(blame) {
+            Some(blame) => format!("{}. {blame}", grounds.trim_end_matches('.')),
+            None => grounds,
+        }],
     }
 }
 
