@@ -42,10 +42,10 @@ pub struct PathOptions {
     #[arg(long, value_name = "SHARE,…|MODEL", help_heading = PATH)]
     loss: Option<String>,
     /// Random additional delay of packets, up to this much and without reordering, both ways
-    #[arg(long, value_name = "TIME", help_heading = PATH)]
+    #[arg(long, value_name = "TIME,…", help_heading = PATH)]
     jitter: Option<String>,
     /// Rate of the way back, which acknowledgements take
-    #[arg(long, value_name = "RATE", help_heading = PATH)]
+    #[arg(long, value_name = "RATE,…", help_heading = PATH)]
     reverse_rate: Option<String>,
     /// Play delays from a file: a time and a delay a line, or CSV with a column of delays
     #[arg(long, value_name = "FILE", help_heading = PATH)]
@@ -57,16 +57,16 @@ pub struct PathOptions {
     #[arg(long, value_name = "PERIOD", conflicts_with_all = ["trace", "shaper"], help_heading = PATH)]
     grants: Option<String>,
     /// Police: drop what exceeds a rate and a burst, 10mbit or 10mbit:burst=64kb
-    #[arg(long, value_name = "RATE", help_heading = PATH)]
+    #[arg(long, value_name = "RATE,…", help_heading = PATH)]
     policer: Option<String>,
     /// Reorder a share of the packets: 1%, 1%:delay=5ms, 1%:packets=3
-    #[arg(long, value_name = "SHARE", help_heading = PATH)]
+    #[arg(long, value_name = "SHARE,…", help_heading = PATH)]
     reorder: Option<String>,
     /// Duplicate a share of the packets
-    #[arg(long, value_name = "SHARE", help_heading = PATH)]
+    #[arg(long, value_name = "SHARE,…", help_heading = PATH)]
     duplicate: Option<String>,
     /// Corrupt a share of the packets, which their receiver drops
-    #[arg(long, value_name = "SHARE", help_heading = PATH)]
+    #[arg(long, value_name = "SHARE,…", help_heading = PATH)]
     corrupt: Option<String>,
     /// Hand over periodically: 15s, 15s:outage=100ms,delays=20ms,35ms,rates=50mbit,20mbit
     #[arg(long, value_name = "PERIOD", help_heading = PATH)]

@@ -14,7 +14,7 @@ use kneepoint::scenario::Proxy;
 use kneepoint::settings::{Field, Settings};
 
 use super::Way;
-use super::several::{Several, share};
+use super::several::{Several, ambiguous, share};
 use super::table::{quoted, table};
 use crate::failure::Failure;
 use crate::values::distinct;
@@ -176,7 +176,26 @@ impl Property {
             }
             Form::Plain | Form::Listed(..) | Form::Trace => return Ok(None),
         };
+        let (list, rest) = written.split_once(':').unwrap_or((written, ""));
+        if !rest.is_empty() && list.contains(',') {
+            let set = rest.split('=').next().unwrap_or_default();
+            return Err(Failure::usage(
+                format!("{option}: `:{rest}` follows a list of values"),
+                match self.form {
+                    Form::Loss => "write shares with commas between, or one model alone".to_string(),
+                    _ => format!(
+                        "give the list alone, and `{set}` with --set {}.{set}=VALUE",
+                        self.forward.unwrap_or_default()
+                    ),
+                },
+            ));
+        }
         let values: Vec<&str> = written.split(',').map(str::trim).collect();
+        if part == Some("p")
+            && let Some(value) = values.iter().find(|value| ambiguous(value))
+        {
+            return Err(all_packets(option, value));
+        }
         if values.len() == 1 || written.contains([':', '=']) {
             return Ok(None);
         }
@@ -189,6 +208,14 @@ impl Property {
         }
         Ok(Some(Several { part, whole, values }))
     }
+}
+
+/// Refuses a share that is written as a whole number.
+fn all_packets(option: &str, value: &str) -> Failure {
+    Failure::usage(
+        format!("{option}: `{value}` is a share of all packets or more"),
+        format!("write {value}% for percent, and 100% for all"),
+    )
 }
 
 /// A share is a model, too.

@@ -26,6 +26,11 @@ impl Several<'_> {
     }
 }
 
+/// A number that is as likely meant as a percentage: of all packets, or of more.
+pub(super) fn ambiguous(written: &str) -> bool {
+    written.trim().parse::<f64>().is_ok_and(|share| share >= 1.0)
+}
+
 /// A number, or a percentage.
 pub(super) fn share(written: &str) -> Option<f64> {
     match written.strip_suffix('%') {

@@ -48,8 +48,8 @@ pub const VERB: Verb<Arguments> = Verb { act, answer: Some(answer) };
 fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let printer = arguments.charts.printer()?;
     let Answer { document, json, .. } = answer(session, arguments)?;
-    let out = match &arguments.out {
-        Some(out) => Out::Given(out.clone()).settle(session)?,
+    let out = match elsewhere(arguments)? {
+        Some(out) => Out::Given(out).settle(session)?,
         None => redrawn(session, &arguments.results)?,
     };
     write_report(session, &document, &out, &printer)?;
@@ -80,6 +80,24 @@ fn answer(session: &Session, arguments: &Arguments) -> Result<Answer, Failure> {
         series: Series::default(),
         unfinished: None,
     })
+}
+
+/// The directory for the drawings, if it is not the one of the results. Numbers of another study are not replaced by drawings.
+fn elsewhere(arguments: &Arguments) -> Result<Option<PathBuf>, Failure> {
+    let Some(out) = &arguments.out else { return Ok(None) };
+    let same = |one: &Path, other: &Path| {
+        one.canonicalize().ok().zip(other.canonicalize().ok()).is_some_and(|(a, b)| a == b)
+    };
+    if same(out, &results::directory(&arguments.results)?) {
+        return Ok(None);
+    }
+    match out.join(results::SUMMARY).exists() {
+        true => Err(Failure::usage(
+            format!("--out {}: it has the results of another study", out.display()),
+            "name another directory",
+        )),
+        false => Ok(Some(out.clone())),
+    }
 }
 
 /// The directory of the results, with everything in it but what is drawn.

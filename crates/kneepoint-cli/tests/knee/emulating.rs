@@ -45,7 +45,7 @@ fn wrong_properties_of_a_path_are_refused_before_anything_is_made() {
     let here = tempfile::tempdir().unwrap();
     std::fs::write(here.path().join("bad.trace"), "1\nx\n").unwrap();
     for (arguments, said) in [
-        (["--loss", "1.5"], "1.5 is not a share of packets"),
+        (["--loss", "1.5"], "`1.5` is a share of all packets or more"),
         (["--queue", "pizza"], "pizza"),
         (["--up", "speed=3"], "`speed=3` is not a property of a link"),
         (["--trace", "bad.trace"], "line 2: `x`"),

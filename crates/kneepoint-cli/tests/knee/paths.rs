@@ -228,6 +228,13 @@ fn what_cannot_be_read_of_a_path_names_the_option_and_the_remedy() {
             &["--down", "queue=codel"],
             &["--down queue=codel replaces a part of the scheme `cubic` with `codel`"],
         ),
+        (&["--loss", "1,5%"], &["`1` is a share of all packets or more", "write 1% for percent"]),
+        (&["--duplicate", "2"], &["`2` is a share of all packets or more"]),
+        (
+            &["--policer", "5mbit,9mbit:burst=64kb"],
+            &["`:burst=64kb` follows a list of values", "--set policer.burst=VALUE"],
+        ),
+        (&["--proxy", "r1", "--tcp", "linux,recovery=sack"], &["with their own recovery"]),
         (&["--loss", "1%,none"], &["--loss 1%,none: `none` in a list"]),
     ] {
         assert_refuses(&compared(&here, options), 2, parts);
@@ -271,6 +278,16 @@ fn a_report_says_what_a_path_stands_for_and_what_its_links_did() {
     let filled = "compare cubic --rate 5mbit --rtt 200ms --loss at:times=1.2s --duration 4s --seeds 1 --flows 1 --tcp linux --measure 2s..2.2s";
     let early = told(knee(here.path(), &filled.split(' ').collect::<Vec<_>>()));
     assert!(early.contains("above the capacity of the link"), "{early}");
+}
+
+#[test]
+fn goodput_through_proxies_counts_where_it_ends() {
+    let here = here();
+    let proxied = ["--rate", "9mbit", "--rtt", "40ms", "--tcp", "linux", "--web", "3", "--proxy", "r1,r2"];
+    let output = compared(&here, &proxied);
+    let text = String::from_utf8(output.stdout.clone()).unwrap();
+    assert!(text.contains("long goodput") && !text.contains("Transfers of web-to-r1"), "{text}");
+    assert!(!text.contains("above the capacity"), "{text}");
 }
 
 #[test]

@@ -56,6 +56,25 @@ fn a_report_is_drawn_again_without_a_run_and_everything_else_stays() {
 }
 
 #[test]
+fn drawings_replace_no_numbers_whatever_the_directory_is_called() {
+    let here = tempfile::tempdir().unwrap();
+    study(here.path(), &["--out", "o"]);
+    study(here.path(), &["--seed", "9", "--out", "p"]);
+    let before = names(&here.path().join("o"));
+    for same in ["o", "./o/", here.path().join("o").to_str().unwrap()] {
+        let output = knee(here.path(), &["plot", "o", "--out", same]);
+        assert!(output.status.success(), "{same}: {}", stderr(&output));
+        assert_eq!(names(&here.path().join("o")), before, "{same}");
+    }
+    assert_refuses(
+        &knee(here.path(), &["plot", "o", "--out", "p"]),
+        2,
+        &["--out p", "the results of another study"],
+    );
+    assert_eq!(names(&here.path().join("p")), before);
+}
+
+#[test]
 fn figures_may_go_to_another_directory_and_parquet_has_the_series_too() {
     let here = tempfile::tempdir().unwrap();
     study(here.path(), &["--out", "o", "--series", "parquet"]);

@@ -27,7 +27,7 @@ use crate::metric::{
     rate_bps, times,
 };
 use crate::spec;
-use crate::table::jain_index;
+use crate::table::{Row, jain_index};
 use crate::trace::{Event, FlowId};
 use crate::units::{Interval, Span, Time};
 
@@ -37,6 +37,8 @@ pub(super) struct Group {
     pub(super) name: String,
     /// Whether a congestion control drives it: transfers, no datagrams.
     pub(super) controlled: bool,
+    /// Whether its connections end at a proxy.
+    forwarded: bool,
     /// The length of the measurement window.
     pub(super) window: Span,
     /// The goodputs of its listed flows, known at the end of the run.
@@ -68,10 +70,18 @@ pub(super) struct Group {
 }
 
 impl Group {
-    pub(super) fn new(spec: &spec::Group, first: usize, window: Interval, alone: Alone) -> Group {
+    /// A group that a proxy forwards, or not.
+    pub(super) fn new(
+        spec: &spec::Group,
+        forwarded: bool,
+        first: usize,
+        window: Interval,
+        alone: Alone,
+    ) -> Group {
         Group {
             name: spec.name.clone(),
             controlled: spec.cc.is_some(),
+            forwarded,
             window: window.span(),
             first: first as u32,
             lateness: Lateness::of(spec, window),
@@ -219,12 +229,23 @@ pub(super) const COMPLETIONS: &[Entry<f64>] = &[number(
     |share| *share,
 )];
 
+/// Whether the row of a group is about connections that end at a proxy, whose data another group delivers.
+pub fn ends_at_proxy(row: &Row) -> bool {
+    row.value(ENDS_AT_PROXY) == 1.0
+}
+
+const ENDS_AT_PROXY: &str = "ends_at_proxy";
+
 /// The metrics of a group's transfers.
 pub(super) const METRICS: &[Entry<Group>] = &[
     number("flows", "Listed flows", "flows", PLAIN, |group: &Group| match group.goodputs.len() {
         0 => f64::NAN,
         flows => flows as f64,
     }),
+    number(ENDS_AT_PROXY, "1 for connections that end at a proxy", "to a proxy", PLAIN, |group: &Group| {
+        if group.forwarded { 1.0 } else { f64::NAN }
+    })
+    .detail(),
     number("goodput_bps", "Goodput in total", "goodput", MBIT, Group::goodput),
     number("jain_index", "Jain fairness index", "Jain", INDEX, |group: &Group| jain_index(&group.goodputs)),
     times("rtt", "Round-trip time", "RTT", |group: &Group| &group.rtt),

@@ -74,7 +74,8 @@ impl Meter {
                 .map(|leg| Alone::between(&valid.network().links, &mut routes, &valid.groups()[leg].pairs))
                 .reduce(|later, earlier| earlier.then(later))
                 .unwrap_or_default();
-            Group::new(group, slot.unwrap_or_default(), window, alone)
+            let forwarded = valid.joints().iter().any(|joint| joint.from == place);
+            Group::new(group, forwarded, slot.unwrap_or_default(), window, alone)
         };
         Meter {
             window,

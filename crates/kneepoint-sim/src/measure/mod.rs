@@ -30,6 +30,7 @@ mod series;
 mod slowdown;
 mod tally;
 
+pub use group::ends_at_proxy;
 pub use meter::Meter;
 pub use object::Objects;
 pub use parts::{PARTS, Parts};

@@ -375,7 +375,8 @@ fn joint(joint: &Joint, before: &[Joint], groups: &[Group]) -> Checked {
     ensure(
         tcp.is_some_and(|tcp| tcp.recovery == Recovery::Rack),
         || format!("group `{first}`: its senders ignore the receiver's window, which a proxy needs"),
-        "let hosts be Linux's: `preset = \"linux\"` in [tcp], or `--tcp linux`",
+        "let hosts be Linux's, `preset = \"linux\"` in [tcp] or `--tcp linux`, with their own recovery: without `recovery`, and `cubic` or `reno` \
+         instead of `sack` or `newreno`",
     )?;
     let least = tcp.map_or(Bytes(0), |tcp| Bytes(2 * tcp.payload.0));
     ensure(

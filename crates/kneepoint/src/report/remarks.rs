@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use super::figures::bottleneck;
 use super::{Comparison, RunResult};
-use crate::measure::Subject;
+use crate::measure::{Subject, ends_at_proxy};
 use crate::table::{number, value};
 
 /// The counters of effects of links, and their sentences.
@@ -63,11 +63,14 @@ fn beyond_capacity<'r>(runs: impl Iterator<Item = &'r RunResult>) -> Option<Stri
     })
 }
 
-/// By which part of the bottleneck's capacity the goodput of all flows exceeds it, where all of them cross it.
+/// The part of the bottleneck's capacity by which the goodput of all flows exceeds it, where all of them cross it and none ends at a proxy.
 fn excess(run: &RunResult) -> Option<f64> {
     let capacity = bottleneck(run)?.value("capacity_bps");
-    let groups = run.rows.iter().filter(|row| Subject::Group.has(row));
-    let listed = groups.map(|row| (row.value("flows"), row.value("goodput_bps")));
+    let groups = || run.rows.iter().filter(|row| Subject::Group.has(row));
+    if groups().any(ends_at_proxy) {
+        return None;
+    }
+    let listed = groups().map(|row| (row.value("flows"), row.value("goodput_bps")));
     let (flows, goodput) = listed
         .filter(|(flows, goodput)| flows.is_finite() && goodput.is_finite())
         .fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));

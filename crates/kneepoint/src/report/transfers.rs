@@ -6,7 +6,7 @@ use super::figures::metric_bars;
 use super::grid::measured;
 use super::{Comparison, RunResult, SchemeResult};
 use crate::chart::{Axis, Dot, Line, Lines, lines, scatter};
-use crate::measure::Subject;
+use crate::measure::{Subject, ends_at_proxy};
 use crate::metric::Metric;
 use crate::table::{Estimate, quantity, value};
 use crate::units::Span;
@@ -57,15 +57,16 @@ pub(super) fn groups(comparison: &Comparison) -> Vec<Group<'_>> {
         let has = |key: &str| runs().any(|run| of(run, name, key) > 0.0);
         let pages = runs().any(|run| of(run, name, "completions") > 1.5 * of(run, name, "pages_loaded"));
         let time = if pages { "page_load_time_p50_ms" } else { "completion_time_p50_ms" };
-        let unlisted = row.value("flows").is_nan() && has("completions");
+        let unlisted = row.value("flows").is_nan() && has("completions") && !ends_at_proxy(row);
         Some(Group { comparison, name: name.into(), time: metric(time).filter(|_| unlisted)? })
     });
     short.collect()
 }
 
-/// Goodput of the long transfers of a run.
+/// Goodput of the long transfers of a run, where they end: not of their connections to proxies.
 pub(super) fn long_bps(run: &RunResult) -> f64 {
-    let long = run.rows.iter().filter(|row| Subject::Group.has(row) && row.value("flows") > 0.0);
+    let groups = run.rows.iter().filter(|row| Subject::Group.has(row) && !ends_at_proxy(row));
+    let long = groups.filter(|row| row.value("flows") > 0.0);
     let goodputs: Vec<f64> = long.map(|row| row.value("goodput_bps")).collect();
     if goodputs.is_empty() { f64::NAN } else { goodputs.iter().sum() }
 }
@@ -286,6 +287,17 @@ mod tests {
 
     fn answer(comparison: &Comparison) -> String {
         of_transfers(comparison, groups(comparison)[0].clone()).plain()
+    }
+
+    #[test]
+    fn long_goodput_is_counted_where_it_ends() {
+        let mut run = example::comparison().schemes[0].runs[0].clone();
+        let all = long_bps(&run);
+        let mut long = run.rows.iter_mut().filter(|row| Subject::Group.has(row) && row.value("flows") > 0.0);
+        let first = long.next().expect("long transfers");
+        let own = first.value("goodput_bps");
+        first.values.insert("ends_at_proxy".into(), Some(1.0));
+        assert!(all > 0.0 && (long_bps(&run) == all - own || all == own && long_bps(&run).is_nan()));
     }
 
     #[test]

@@ -254,7 +254,7 @@ fn epochs(case: &Case) -> Option<Caution> {
         group,
         epochs,
         format!(
-            "Few losses: all runs of {group} of {} have {} recovery episodes; ten need a window of {} s, or {} seeds.",
+            "Few losses: {group} of {} recovered {} times in all runs, timeouts included; ten times need a window of {} s, or {} seeds.",
             case.name,
             number::plain(epochs),
             whole(length * EVENTS / epochs),
@@ -392,7 +392,7 @@ mod tests {
         let few = said(&[("flows", 2.0), ("repairs", 2.0), ("timeouts", 0.0)], noise);
         assert_eq!(
             few[0].text,
-            "Few losses: all runs of long of a have 6 recovery episodes; ten need a window of 100 s, or 5 seeds."
+            "Few losses: long of a recovered 6 times in all runs, timeouts included; ten times need a window of 100 s, or 5 seeds."
         );
         let brief = said(&[("flows", 2.0), ("rtt_mean_ms", 2000.0)], noise);
         assert_eq!(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Proxies that split connections: their promises over every kind of source, and the scenarios that have none.
 
-use kneepoint::measure::Meter;
+use kneepoint::measure::{Meter, ends_at_proxy};
 use kneepoint::run::{self, Simulation};
 use kneepoint::scenario::parse;
 use kneepoint::spec::Valid;
@@ -82,6 +82,19 @@ fn a_slowdown_counts_the_ways_of_all_connections() {
         let split = alone(&format!("[proxy]\nat = {at}\n"));
         assert!((split - whole).abs() < 0.001 * whole, "{at}: {split} ms, {whole} ms without a proxy");
     }
+}
+
+#[test]
+fn rows_say_which_connections_end_at_a_proxy() {
+    let rows = rows(&valid(&format!("[proxy]\nat = [\"r1\", \"r2\"]\n{ONE}")));
+    let groups =
+        rows.iter().filter(|row| !row.label("group").is_empty() && row.value("goodput_bps").is_finite());
+    let ends: Vec<(&str, bool)> = groups
+        .filter(|row| row.labels.len() == 1)
+        .map(|row| (row.label("group"), ends_at_proxy(row)))
+        .collect();
+    assert_eq!(ends.len(), 3, "{ends:?}");
+    assert!(ends.iter().all(|(group, at_proxy)| *at_proxy == (*group != "one")), "{ends:?}");
 }
 
 #[test]
