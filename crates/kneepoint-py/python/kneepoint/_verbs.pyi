@@ -24,11 +24,11 @@ def compare(
     flows: Union[int, Sequence[Union[int]], None] = None,
     buffer: Union[str, Sequence[Union[str, float]], None] = None,
     reverse: Optional[int] = 0,
-    duration: Optional[str] = "400s",
+    duration: Optional[Union[str, int, float]] = None,
     measure: Optional[Union[str, int, float]] = None,
     start: Optional[Union[str, int, float]] = None,
-    seeds: Optional[int] = 3,
-    seed: Optional[int] = 1,
+    seeds: Optional[int] = None,
+    seed: Optional[int] = None,
     tcp: Union[str, Sequence[Union[str, float]], Mapping[str, Any], None] = None,
     queues: Optional[Literal["paper", "linux"]] = "paper",
     sample: Optional[str] = "100ms",
@@ -85,20 +85,20 @@ def compare(
     protocol: How the objects of a page use connections
     rate: Rate of the bottleneck, or several rates [default: from --path, 150mbit, or 10mbit with --workload web]
     rtt: Base round-trip time, or several [default: from --path, 60ms, or 200ms with --workload web]
-    flows: Long transfers, or several numbers of them [with --workload web: 10]
+    flows: Long transfers, or several numbers of them [default: 50, or 10 with --workload web]
     buffer: Buffer of the bottleneck, or several: 1bdp, 750pkt, 500kb, 100ms; in bdp never less than two packets a flow [default: from --path, or 1bdp]
     reverse: Long transfers the other way
-    duration: Length of a run in simulated time
+    duration: Length of a run in simulated time [default: 400s]
     measure: Measurement window [default: the middle half, 100s..300s of 400s]
     start: Interval of random start times [default: the first eighth, 0s..50s of 400s]
-    seeds: Runs of each scheme, each with its own seed
-    seed: The first seed
+    seeds: Runs of each scheme, each with its own seed [default: 3]
+    seed: The first seed [default: 1]
     tcp: Options of every TCP, as `knee explain tcp` lists them (repeatable, or with commas)
     queues: Whose settings are the defaults of queues
     sample: How often the state is sampled for the series, 0s for never; with `all`, the window, RTT and rate of every flow
     out: Directory for report, summary and series [default: out/compare, or the first free of out/compare-2, …]
     path: A path by its name; other options override its properties
-    trace: Let the bottleneck follow a trace, in any form that `knee trace` reads, at the mean rate of that
+    trace: Let the bottleneck follow a trace, or each of several, in any form that `knee trace` reads, at its mean rate
     loss: Loss: a share as 1% or 0.01, several of them, or a model as gilbert-elliott:to_bad=0.001 or at:times=5s
     jitter: Random additional delay of packets, up to this much and without reordering, both ways
     reverse_rate: Rate of the way back, which acknowledgements take
@@ -208,7 +208,7 @@ def coexist(
     queues: Whose settings are the defaults of queues
     quick: Fewer settings, shorter runs and fewer seeds where none are given, for a first look
     path: A path by its name; other options override its properties
-    trace: Let the bottleneck follow a trace, in any form that `knee trace` reads, at the mean rate of that
+    trace: Let the bottleneck follow a trace, or each of several, in any form that `knee trace` reads, at its mean rate
     loss: Loss: a share as 1% or 0.01, several of them, or a model as gilbert-elliott:to_bad=0.001 or at:times=5s
     jitter: Random additional delay of packets, up to this much and without reordering, both ways
     reverse_rate: Rate of the way back, which acknowledgements take
@@ -304,7 +304,7 @@ def run(
     buffer: Buffer of the bottleneck, or several: 1bdp, 750pkt, 500kb, 100ms
     tcp: Options of every TCP, or the host that has them: linux, rto_min=1s (repeatable, or with commas)
     path: A path by its name; other options override its properties
-    trace: Let the bottleneck follow a trace, in any form that `knee trace` reads, at the mean rate of that
+    trace: Let the bottleneck follow a trace, or each of several, in any form that `knee trace` reads, at its mean rate
     loss: Loss: a share as 1% or 0.01, several of them, or a model as gilbert-elliott:to_bad=0.001 or at:times=5s
     jitter: Random additional delay of packets, up to this much and without reordering, both ways
     reverse_rate: Rate of the way back, which acknowledgements take
