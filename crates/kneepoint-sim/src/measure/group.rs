@@ -242,10 +242,6 @@ pub(super) const METRICS: &[Entry<Group>] = &[
         0 => f64::NAN,
         flows => flows as f64,
     }),
-    number(ENDS_AT_PROXY, "1 for connections that end at a proxy", "to a proxy", PLAIN, |group: &Group| {
-        if group.forwarded { 1.0 } else { f64::NAN }
-    })
-    .detail(),
     number("goodput_bps", "Goodput in total", "goodput", MBIT, Group::goodput),
     number("jain_index", "Jain fairness index", "Jain", INDEX, |group: &Group| jain_index(&group.goodputs)),
     times("rtt", "Round-trip time", "RTT", |group: &Group| &group.rtt),
@@ -283,6 +279,10 @@ pub(super) const METRICS: &[Entry<Group>] = &[
         PLAIN,
         Group::session_rate_variation,
     )
+    .detail(),
+    number(ENDS_AT_PROXY, "1 for connections that end at a proxy", "to a proxy", PLAIN, |group: &Group| {
+        if group.forwarded { 1.0 } else { f64::NAN }
+    })
     .detail(),
 ];
 
