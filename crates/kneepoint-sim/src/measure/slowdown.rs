@@ -8,7 +8,7 @@
 //! The reference is an ideal transfer that arrives at once, without a handshake, slow start, headers or other traffic,
 //! so
 //! that nothing takes less: over the shortest delay and the fastest rate between any two nodes of the group. A link whose capacity
-//! varies counts with its nominal rate. A transfer through proxies crosses the ways of all its connections: a proxy passes on what it has.
+//! varies counts with its nominal rate. A transfer through proxies crosses the ways of all its connections: a proxy forwards data at once.
 
 use crate::link::{LinkSpec, NodeId, Routes};
 use crate::units::{Bytes, Rate, Span};

@@ -20,7 +20,7 @@ pub fn observed() -> BTreeSet<&'static str> {
     of_subjects.chain(["predictor", "judge", "time"]).collect()
 }
 
-/// A check of an experiment: its claims' tables, and those of the figure and of the bins.
+/// A check of an experiment: the tables of its claims, its figure and its bins.
 pub(super) type Vet = fn(&Experiment, &[&Table], [Option<&Table>; 2], &mut Faults);
 
 /// Adds a fault for each metric, axis and label of a claim or of the figure that no point of the experiment has.

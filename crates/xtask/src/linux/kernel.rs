@@ -93,7 +93,7 @@ pub fn read() -> Result<Vec<Recorded>, String> {
     text.lines().enumerate().map(line).collect()
 }
 
-/// Keeps runs, instead of those of the same settings and repetitions.
+/// Keeps runs; they replace earlier runs with the same settings and repetitions.
 pub fn keep(runs: &[Recorded]) -> Result<(), String> {
     let mut all = read().unwrap_or_default();
     all.retain(|old| {
