@@ -4,8 +4,6 @@
 //! It receives every packet on every link, so it allocates nothing while packets flow, and keeps the path of measured
 //! links apart from all others.
 
-use std::iter::successors;
-
 use super::crossing::Crossed;
 use super::flow::Flow;
 use super::group::Group;
@@ -66,15 +64,14 @@ impl Meter {
         let roster = Roster::new(valid);
         let mut routes = Routes::new(valid.network());
         // Transfers that a proxy carries on begin where the first of their connections does.
-        let before =
-            |place: &usize| valid.joints().iter().find(|joint| joint.to == *place).map(|joint| joint.from);
         let group = |(place, group): (usize, &spec::Group)| {
             let slot = roster.fixed().iter().position(|slot| slot.group == place);
-            let alone = successors(Some(place), before)
+            let alone = valid
+                .legs(place)
                 .map(|leg| Alone::between(&valid.network().links, &mut routes, &valid.groups()[leg].pairs))
                 .reduce(|later, earlier| earlier.then(later))
                 .unwrap_or_default();
-            let forwarded = valid.joints().iter().any(|joint| joint.from == place);
+            let forwarded = valid.behind(place).is_some();
             Group::new(group, forwarded, slot.unwrap_or_default(), window, alone)
         };
         Meter {

@@ -15,6 +15,8 @@ pub use check::Invalid;
 pub use check::{GREATEST_POPULATION, GREATEST_SEQUENCE, capacity_suits, kept};
 pub use roster::{Roster, Slot};
 
+use std::iter::successors;
+
 use crate::link::{LinkSpec, Network, NodeId};
 use crate::rng::Rng;
 use crate::traffic::{self, Kind};
@@ -55,17 +57,29 @@ impl Valid {
         &self.0.joints
     }
 
+    /// The group whose data a proxy forwards as another group's.
+    pub fn before(&self, group: usize) -> Option<usize> {
+        self.joints().iter().find(|joint| joint.to == group).map(|joint| joint.from)
+    }
+
+    /// The group as which a proxy forwards the data of another.
+    pub fn behind(&self, group: usize) -> Option<usize> {
+        self.joints().iter().find(|joint| joint.from == group).map(|joint| joint.to)
+    }
+
     /// Whether a proxy fills the connections of a group.
     pub fn is_carried(&self, group: usize) -> bool {
-        self.joints().iter().any(|joint| joint.to == group)
+        self.before(group).is_some()
     }
 
     /// The group whose senders begin the connections of a group: another one where proxies forward its data.
-    pub fn origin(&self, mut group: usize) -> usize {
-        while let Some(joint) = self.joints().iter().find(|joint| joint.to == group) {
-            group = joint.from;
-        }
-        group
+    pub fn origin(&self, group: usize) -> usize {
+        self.legs(group).last().unwrap_or(group)
+    }
+
+    /// A group, and the groups whose data proxies forward until it is this one's, the last leg first.
+    pub fn legs(&self, group: usize) -> impl Iterator<Item = usize> + '_ {
+        successors(Some(group), |leg| self.before(*leg))
     }
 
     /// All of its parts.

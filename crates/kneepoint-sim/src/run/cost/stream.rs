@@ -137,12 +137,11 @@ fn proxied<'t>(
     routes: &mut Routes,
 ) -> (Cow<'t, Options>, f64) {
     let joints = || valid.joints().iter();
-    let behind = |leg: &usize| joints().find(|joint| joint.from == *leg).map(|joint| joint.to);
     let Some(joint) = joints().find(|joint| joint.from == place || joint.to == place) else {
         return (Cow::Borrowed(tcp), demand);
     };
-    let pairs =
-        successors(Some(valid.origin(place)), behind).filter_map(|leg| valid.groups()[leg].pairs.first());
+    let pairs = successors(Some(valid.origin(place)), |leg| valid.behind(*leg))
+        .filter_map(|leg| valid.groups()[leg].pairs.first());
     let paths = pairs.filter_map(|(from, to)| routes.path(*from, *to)).flatten();
     let rates = paths.filter_map(|link| valid.network().links[link as usize].rate);
     let narrowest = rates.map(|rate| rate.as_f64()).fold(demand, f64::min);
