@@ -218,7 +218,7 @@ fn conduct(session: &Session, study: &mut Coexist, arguments: &Arguments) -> Res
 }
 
 /// The file with the numbers of controllers that met.
-const MEETINGS: &str = "coexistence.json";
+pub(super) const MEETINGS: &str = "coexistence.json";
 
 /// The output of this verb in a directory, if there is any.
 pub fn kept(place: &Path) -> Result<Option<(Coexistence, Manifest)>, Failure> {

@@ -91,7 +91,7 @@ fn elsewhere(arguments: &Arguments) -> Result<Option<PathBuf>, Failure> {
     if same(out, &results::directory(&arguments.results)?) {
         return Ok(None);
     }
-    match out.join(results::SUMMARY).exists() {
+    match [results::SUMMARY, coexist::MEETINGS].iter().any(|numbers| out.join(numbers).exists()) {
         true => Err(Failure::usage(
             format!("--out {}: it has the results of another study", out.display()),
             "name another directory",

@@ -72,6 +72,10 @@ fn drawings_replace_no_numbers_whatever_the_directory_is_called() {
         &["--out p", "the results of another study"],
     );
     assert_eq!(names(&here.path().join("p")), before);
+    fs::create_dir(here.path().join("q")).unwrap();
+    fs::write(here.path().join("q/coexistence.json"), "{}").unwrap();
+    assert_refuses(&knee(here.path(), &["plot", "o", "--out", "q"]), 2, &["the results of another study"]);
+    assert_eq!(names(&here.path().join("q")), ["coexistence.json"]);
 }
 
 #[test]
