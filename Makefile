@@ -22,7 +22,7 @@ MISSING = $(shell [ "$$(uname)" = Linux ] || echo Linux; command -v clang > /dev
   pkg-config --exists libelf zlib 2> /dev/null || echo libelf-dev zlib1g-dev pkg-config)
 BPF = $(if $(MISSING),,--features kneepoint-cli/bpf)
 
-.PHONY: hunt precision book deny studio test-studio test-quic test-quic-clients quic-settings fuzz-quic wheel test-python test-notebooks test-pages help run build install test check fmt reproduce web characterize bench memory dist portable dist-check ratchet validate fuzz torture wasm docs clean cargo tools linux run-live run-live-all run-live-video validate-linux validate-linux-virtual validate-uml validate-streams readings stress-kernel test-kernels
+.PHONY: hunt precision book deny studio test-studio test-quic test-quic-clients quic-settings fuzz-quic wheel test-python test-notebooks test-pages help run build install test check fmt reproduce web characterize bench memory dist portable dist-check ratchet validate fuzz torture wasm docs clean cargo tools linux run-live run-live-all run-live-virtual run-live-video validate-linux validate-linux-virtual validate-uml validate-streams readings stress-kernel test-kernels
 
 help: ## list the targets
 	@echo "make TARGET, where TARGET is one of"
@@ -231,6 +231,16 @@ run-live-all: $(BUILD) ## as root: every live experiment; renews docs/live.md (t
 	  mkdir -p $(OUT)/live/json && mv $(OUT)/live-$$name.json $(OUT)/live/json/$$name.json; \
 	done; status=$$?; $(KNEE) kernel unload pert; $(KNEE) kernel unload pert-adaptive; exit $$status
 	$(CARGO) run --locked -p xtask -- live $(LIVE:%=$(OUT)/live/json/%.json)
+
+# Explicit rates and processor time need a machine; a hundred Mbit/s and seventy-five runs take an hour.
+LIVE_VIRTUAL := paths srtt web
+
+run-live-virtual: $(BUILD) ## the live experiments whose links are slow, by Linux in virtual time; renews docs/live.md (half an hour; needs `knee doctor --build-uml`)
+	@mkdir -p $(OUT)/live-virtual/json
+	for name in $(LIVE_VIRTUAL); do \
+	  $(KNEE) live live.$$name --on uml --repetitions $(or $(REPETITIONS),10) --out $(OUT)/live-virtual/$$name --json > $(OUT)/live-virtual/json/$$name.json || exit 1; \
+	done
+	$(CARGO) run --locked -p xtask -- live $(LIVE_VIRTUAL:%=$(OUT)/live-virtual/json/%.json)
 
 run-live-video: $(BUILD) ## as root: a film played over the emulated link; renews docs/video.md (ARGS="--length 60s --at-once 4"; ten hours at full length, one at once)
 	@if [ -n "$(MISSING)" ]; then echo "SKIPPED: this build has no kernel programs; missing: $(MISSING)." >&2; exit 1; fi

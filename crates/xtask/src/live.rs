@@ -11,6 +11,8 @@ use serde_json::Value;
 
 const PAGE: &str = "docs/live.md";
 const KEPT: &str = "validation/live";
+/// Those of a kernel in virtual time.
+const VIRTUAL: &str = "validation/live/virtual";
 /// The order of the page.
 const EXPERIMENTS: [&str; 8] =
     ["controllers", "mixes", "paths", "srtt", "cpu", "web", "ratcp-losses", "ratcp-steps"];
@@ -36,7 +38,8 @@ pub fn run(arguments: &Arguments) -> Result<(), String> {
         let name = report.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let kept = without_runs(read(report)?);
         let text = serde_json::to_string_pretty(&kept).map_err(|error| error.to_string())? + "\n";
-        put(&root(KEPT).join(format!("{name}.json")), &text)?;
+        let folder = if is_virtual(&kept) { VIRTUAL } else { KEPT };
+        put(&root(folder).join(format!("{name}.json")), &text)?;
     }
     let page = root(PAGE);
     let old = fs::read_to_string(&page).map_err(|error| format!("{PAGE}: {error}"))?;
@@ -55,12 +58,19 @@ fn without_runs(mut report: Value) -> Value {
 fn sections() -> Result<String, String> {
     let mut text = String::new();
     for name in EXPERIMENTS {
-        let path = root(KEPT).join(format!("{name}.json"));
-        if path.exists() {
-            section(&mut text, name, &read(&path)?);
+        for folder in [KEPT, VIRTUAL] {
+            let path = root(folder).join(format!("{name}.json"));
+            if path.exists() {
+                section(&mut text, name, &read(&path)?);
+            }
         }
     }
     Ok(text)
+}
+
+/// Whether the hosts were a kernel in virtual time.
+fn is_virtual(report: &Value) -> bool {
+    report["hosts"].as_str().is_some_and(|hosts| hosts.ends_with("in virtual time"))
 }
 
 /// An experiment: its claims, and a line for each case.
@@ -69,13 +79,23 @@ fn section(text: &mut String, name: &str, report: &Value) {
     let repetitions = || cases.iter().flat_map(|case| case["repetitions"].as_array().into_iter().flatten());
     let spoiled = repetitions().filter(|one| !one["spoiled"].is_null()).count();
     let late = repetitions().filter_map(|one| one["late_us"][1].as_f64()).fold(0.0, f64::max);
+    let runs = repetitions().count();
+    let (heading, about) = if is_virtual(report) {
+        let hosts = report["hosts"].as_str().unwrap_or_default();
+        (
+            format!("#### The same in virtual time: `knee live live.{name} --on uml`"),
+            format!("{hosts}; {runs} runs, {spoiled} of them spoiled and left out"),
+        )
+    } else {
+        let title = report["title"].as_str().unwrap_or_default();
+        let late = format!("at most {late:.0} µs late in 99 of 100 packets");
+        (
+            format!("### `knee live live.{name}`: {title}"),
+            format!("{runs} runs of the kernel, {spoiled} of them spoiled and left out; {late}"),
+        )
+    };
     // Writing to a string cannot fail.
-    let _ = writeln!(
-        text,
-        "\n### `knee live live.{name}`: {}\n\n{} runs of the kernel, {spoiled} of them spoiled and left out; at most {late:.0} µs late in 99 of 100 packets.\n",
-        report["title"].as_str().unwrap_or_default(),
-        repetitions().count(),
-    );
+    let _ = writeln!(text, "\n{heading}\n\n{about}.\n");
     for note in report["manifest"]["notes"].as_array().into_iter().flatten() {
         let _ = writeln!(text, "Note: {}.\n", plain(note));
     }

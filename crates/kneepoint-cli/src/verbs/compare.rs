@@ -124,7 +124,10 @@ fn plan(session: &Session, arguments: &Arguments) -> Result<ComparisonPlan, Fail
         false => arguments.schemes.iter().map(|written| scheme::declared(written)).collect(),
     };
     let named_schemes = short_names(&schemes).into_iter().zip(read_all(session, &schemes, &tcp)?);
-    let fields = arguments.path.fields(session, claims(arguments))?;
+    let mut fields = arguments.path.fields(session, claims(arguments))?;
+    if let (true, Some(option)) = (arguments.rate.is_empty(), fields.option_of(is_trace)) {
+        fields.add(&option, "topology.rate=\"auto\"".to_string());
+    }
     let plain = question(session, arguments, named_schemes.collect(), tcp, chosen.sessions());
     let question = Question {
         varied,
@@ -216,6 +219,11 @@ fn claims(arguments: &Arguments) -> Fields {
 
 fn written<'v, T: ToString + 'v>(values: impl IntoIterator<Item = &'v T>) -> Vec<String> {
     values.into_iter().map(T::to_string).collect()
+}
+
+/// Whether a field names the trace of the bottleneck, which has its own rate.
+fn is_trace(field: &str) -> bool {
+    ["capacity.file", "topology.capacity.file"].contains(&field)
 }
 
 /// The option that puts another algorithm instead of a scheme's.

@@ -6,6 +6,7 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
+use kneepoint::law::sparing::Rule;
 use kneepoint::queue::{Any, Config, Facts, Limit};
 use kneepoint::units::{Bytes, Rate, Span};
 
@@ -35,8 +36,8 @@ pub(super) enum Acts {
     AtHeadOfFlow,
 }
 
-/// The laboratory's disciplines that Linux has, and the configuration of each.
-const KNOWN: [(&str, Told); 9] = [
+/// The laboratory's disciplines that the kernel has, and the configuration of each.
+const KNOWN: [(&str, Told); 10] = [
     ("droptail", droptail),
     ("codel", codel),
     ("fq-codel", fq_codel),
@@ -46,6 +47,7 @@ const KNOWN: [(&str, Told); 9] = [
     ("red", red),
     ("sfq", sfq),
     ("step", step),
+    ("pi", pi),
 ];
 
 type Told = fn(&Config, &Facts) -> Result<Discipline, String>;
@@ -200,6 +202,27 @@ fn pie(config: &Config, facts: &Facts) -> Result<Discipline, String> {
         word(6, get::<bool>(config, "ecn").into()),
     ];
     Ok(plain("pie", Acts::OnArrival, options))
+}
+
+/// PI, PISA and PIMC are our own (`bpf/tree/sch_knee.c`).
+fn pi(config: &Config, facts: &Facts) -> Result<Discipline, String> {
+    only(config, &[("spare_gain_flows", "0")])?;
+    let number = |name: &str| get::<f64>(config, name);
+    let fixed = |name: &str, bits: u32| libm::round(number(name) * (1u64 << bits) as f64) as u64;
+    let interval = Span::from_secs_f64(1.0 / number("frequency"));
+    // struct knee_options
+    let mut options: Vec<u8> = [fixed("a", 40), fixed("b", 40), fixed("reference", 32), interval.0]
+        .into_iter()
+        .flat_map(u64::to_ne_bytes)
+        .collect();
+    let written: String = get(config, "spare");
+    let rule = Rule::ALL.iter().position(|rule| rule.name() == written).expect("one of them") as u32;
+    options.extend([rule, get::<bool>(config, "at_arrival").into()].into_iter().flat_map(u32::to_ne_bytes));
+    let sparing = ["spare_gain", "spare_weight", "min_window", "min_window_share"];
+    options.extend(sparing.into_iter().flat_map(|name| fixed(name, 32).to_ne_bytes()));
+    options
+        .extend([packets(facts), get::<bool>(config, "ecn").into()].into_iter().flat_map(u32::to_ne_bytes));
+    Ok(plain("knee", Acts::OnArrival, vec![options]))
 }
 
 fn fq_pie(config: &Config, facts: &Facts) -> Result<Discipline, String> {
@@ -358,8 +381,8 @@ mod tests {
             };
             assert_eq!(linux.is_ok(), known, "{}: {linux:?}", entry.name);
         }
-        let pi = told("pi", &[], Limit::Packets(100)).unwrap_err();
-        assert!(pi.contains("no queue discipline `pi`") && pi.contains("fq-codel"), "{pi}");
+        let rem = told("rem", &[], Limit::Packets(100)).unwrap_err();
+        assert!(rem.contains("no queue discipline `rem`") && rem.contains("fq-codel"), "{rem}");
         let gentle = told("red", &[], Limit::Packets(100)).unwrap_err();
         assert!(gentle.contains("gentle = false"), "{gentle}");
     }
@@ -382,6 +405,20 @@ mod tests {
         assert_eq!(step.options[4], word(5, 6_000));
         let pie = told("pie", &[], Limit::Packets(1000)).unwrap();
         assert_eq!(pie.options[3..5], [word(4, 2), word(5, 20)]);
+    }
+
+    #[test]
+    fn the_settings_of_pi_lie_as_the_kernel_declares_them() {
+        let pimc = [("spare", "mc"), ("at_arrival", "true"), ("ecn", "true"), ("reference", "100")];
+        let told = told("pi", &pimc, Limit::Packets(400)).unwrap();
+        let [options] = told.options.as_slice() else { panic!("one structure") };
+        let word = |at: usize| u32::from_ne_bytes(options[at..at + 4].try_into().unwrap());
+        let long = |at: usize| u64::from_ne_bytes(options[at..at + 8].try_into().unwrap());
+        // 1/170 s; the interval ends the four numbers of the law.
+        assert_eq!((options.len(), long(16), long(24)), (80, 100 << 32, 5_882_353));
+        // Rule and instant, the window that is spared, limit and marks.
+        assert_eq!([word(32), word(36), word(72), word(76)], [2, 1, 400, 1]);
+        assert_eq!(long(56), 7 << 32);
     }
 
     #[test]

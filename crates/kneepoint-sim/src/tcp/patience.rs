@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! How long a receiver of Linux holds an acknowledgement back.
 //!
-//! Linux 6.12: `tcp_event_data_recv`, `tcp_send_delayed_ack`, `tcp_delack_timer_handler`, `tcp_ecn_check_ce`.
+//! Linux 6.12: `tcp_event_data_recv`, `tcp_send_delayed_ack`, `tcp_delack_timer_handler`, `tcp_ecn_check_ce`, `tcp_ecn_accept_cwr`,
+//! `dctcp_ece_ack_update`.
 //!
 //! ```text
 //! every segment in order, `m` after the one before:
@@ -11,6 +12,7 @@
 //! an acknowledgement waits a, at most the round trip of the handshake where a is above 40 ms
 //! it was sent for lack of another segment:   a = 2 a, at most RTO
 //! a mark, the first since the sender's last CWR: the next two are acknowledged at once;  a CWR: its segment is
+//! each mark is echoed:   the first with a mark and the first without are acknowledged at once, not the next two
 //! ```
 //!
 //! `a` begins with 40 ms; `RTO` is the receiver's own, of the handshake. Times here have no ticks.
@@ -62,7 +64,7 @@ impl Patience {
             }
             Some(gap) => self.adapt(gap),
         };
-        if classic && flags.has(Flags::CWR) {
+        if flags.has(Flags::CWR) {
             self.marked = false;
             hurry = hurry.max(1);
         }

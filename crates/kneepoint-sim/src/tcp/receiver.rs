@@ -176,13 +176,15 @@ impl Receiver {
             return Some(self.reply(packet.sent, now, Flags::default().with_if(opens, Flags::SYN)));
         }
         let plain = packet.seq == self.next && self.held.is_empty();
+        let turns = self.marks != Marks::Classic && packet.flags.has(Flags::CE) != self.echo;
         let turned = self.heed(packet.flags, plain, now);
         if let Some(in_order) = &mut self.in_order
             && packet.seq == self.next
         {
             *in_order = packet.sent;
         }
-        let delay = if packet.seq == self.next { self.delay_now(packet.flags, now) } else { self.delay };
+        let delay =
+            if packet.seq == self.next { self.delay_now(packet.flags, turns, now) } else { self.delay };
         if plain {
             self.next += 1;
             if let Some((_, counted)) = &mut self.collects {
@@ -192,6 +194,12 @@ impl Receiver {
             match (&mut self.held_back, delay) {
                 (Some(waiting), Some(_)) if waiting.packets + 1 < self.every => {
                     waiting.packets += 1;
+                    return turned;
+                }
+                (None, Some(_)) if self.quick > 0 && turned.is_some() => {
+                    // Two acknowledgements of one instant: the other follows.
+                    self.quick -= 1;
+                    self.held_back = Some(HeldBack { sent: packet.sent, until: now, packets: self.every });
                     return turned;
                 }
                 (None, Some(timeout)) if self.quick == 0 => {
@@ -228,11 +236,11 @@ impl Receiver {
         }
     }
 
-    /// How long the acknowledgement of a packet in order may wait.
+    /// How long the acknowledgement of a packet in order may wait, of which marks begin or end where each is echoed.
     #[inline]
-    fn delay_now(&mut self, flags: Flags, now: Time) -> Option<Span> {
+    fn delay_now(&mut self, flags: Flags, turns: bool, now: Time) -> Option<Span> {
         let Some(patience) = &mut self.patience else { return self.delay };
-        let hurry = patience.hear(flags, self.marks == Marks::Classic, now);
+        let hurry = patience.hear(flags, self.marks == Marks::Classic, now).max(u32::from(turns));
         self.quick = self.quick.max(hurry);
         Some(patience.delay())
     }
@@ -279,8 +287,9 @@ impl Receiver {
 
     /// The wake-up came: the acknowledgement held back, if it is due.
     pub fn on_wakeup(&mut self, now: Time) -> Option<Reply> {
-        let HeldBack { sent, .. } = self.held_back.take_if(|waiting| waiting.until <= now)?;
-        if let Some(patience) = self.patience.as_mut().filter(|_| self.held.is_empty()) {
+        let HeldBack { sent, packets, .. } = self.held_back.take_if(|waiting| waiting.until <= now)?;
+        let waited = self.held.is_empty() && packets < self.every;
+        if let Some(patience) = self.patience.as_mut().filter(|_| waited) {
             patience.missed();
         }
         Some(self.reply(sent, now, Flags::default()))
@@ -386,6 +395,27 @@ mod tests {
         // 13 to 17 ms are one; the one of 20 ms goes with the packet that fills the gap.
         let expected = [(0, 1), (10, 1), (11, 1), (12, 1), (18, 1), (21, 9), (30, 9)];
         assert_eq!(answers(&options, &packets), expected);
+    }
+
+    #[test]
+    fn where_each_mark_is_echoed_linux_answers_the_first_packet_of_the_other_kind_at_once() {
+        let options = Options { quick_acks: 0, ..Options::of(crate::tcp::Host::Linux) };
+        let mut receiver = Receiver::new(&options, Marks::Each);
+        let at = |milli: u64| Span::from_millis(milli).after_start();
+        let mut answers = |seq: u32, marked: bool| {
+            let now = at(u64::from(seq));
+            let flags = Flags::default().with_if(marked, Flags::CE);
+            let first = receiver.on_data(&Packet::data(0, seq, 1500, flags, now), now);
+            let all = [first, receiver.on_wakeup(now)];
+            all.map(|reply| reply.map(|reply| (reply.seq, reply.flags.has(Flags::ECE))))
+        };
+        assert_eq!(answers(0, false), [None, None]);
+        // The packet before is answered without an echo, and this one with it.
+        assert_eq!(answers(1, true), [Some((1, false)), Some((2, true))]);
+        assert_eq!(answers(2, true), [None, None]);
+        assert_eq!(answers(3, true), [Some((4, true)), None]);
+        // Nothing waits, so there is one answer.
+        assert_eq!(answers(4, false), [Some((5, false)), None]);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use kneepoint::capture::{self, Capture, Direction, Transfer, Vantage};
 use kneepoint::predict::{Config, Judge};
 use kneepoint::report::predictions::{Course, Predictions, WatchedFlow, WatchedRun};
 use kneepoint::rng::Rng;
+use kneepoint::study::dumbbell::counted;
 use kneepoint::units::Span;
 use kneepoint_bench::session::Session;
 
@@ -40,7 +41,12 @@ fn without_data(capture: &Capture) -> Failure {
             kinds(capture)
         ),
     };
-    Failure::run(message, "capture a TCP transfer, with at least 120 bytes of each packet")
+    let remedy = match (capture.tcp(), capture.others()) {
+        (0, 1..) => "capture a TCP transfer; of tunnels, `knee predict --help` names those that are read",
+        (0, 0) => "capture a TCP transfer",
+        _ => "capture a TCP transfer, with at least 120 bytes of each packet",
+    };
+    Failure::run(message, remedy)
 }
 
 /// The error for a flow without round trips.
@@ -134,19 +140,30 @@ pub(super) fn watched(
 
 /// Prints the flows of the files: a line each, the ones with the most data first.
 pub(super) fn list(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
-    let Files { capture, notes, warnings } = open(&arguments.files)?;
+    let Files { capture, mut notes, mut warnings } = open(&arguments.files)?;
     let senders = capture.senders();
     if senders.is_empty() {
         return Err(without_data(&capture));
+    }
+    let mut untimed = 0;
+    let mut row = |(direction, _)| {
+        let Transfer { bytes, packets, losses, samples, lasted, .. } = capture.transfer(direction)?;
+        untimed += usize::from(samples.is_empty() && capture.is_answered(direction));
+        Some((shown(direction), bytes, packets, losses.len(), samples.len(), lasted.as_secs_f64()))
+    };
+    let told: Vec<_> = senders.into_iter().filter_map(&mut row).collect();
+    if untimed > 0 {
+        warnings.push(format!(
+            "Of {}, no acknowledgement is later than the data that it is for: the clocks of the two directions differ.",
+            counted(&untimed.to_string(), "flow")
+        ));
+        notes.extend(warnings.last().cloned());
     }
     for note in &notes {
         let warning = if warnings.contains(note) { "warning: " } else { "" };
         session.tell(format!("{warning}{note}"));
     }
-    let told = senders.into_iter().filter_map(|(direction, _)| {
-        let Transfer { bytes, packets, losses, samples, lasted, .. } = capture.transfer(direction)?;
-        Some((shown(direction), bytes, packets, losses.len(), samples.len(), lasted.as_secs_f64()))
-    });
+    let told = told.into_iter();
     if as_json {
         let flow = |(flow, bytes, packets, losses, round_trips, seconds)| {
             serde_json::json!({ "flow": flow, "bytes": bytes, "packets": packets, "losses": losses,

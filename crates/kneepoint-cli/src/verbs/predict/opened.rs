@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use kneepoint::capture::{self, Capture, ClockStep, qlog};
+use kneepoint::study::dumbbell::counted;
 use kneepoint_bench::files;
 
 use crate::compressed::{self, Unpacked};
@@ -120,42 +121,55 @@ fn notes_on_files(capture: &Capture, files: &[PathBuf]) -> Vec<String> {
     let mut notes = few(steps);
     let fragmented = capture.fragmented();
     if fragmented.whole > 0 {
-        notes.push(format!("{} packets came in IP fragments and were put together.", fragmented.whole));
+        notes.push(format!(
+            "Put together from IP fragments: {}.",
+            counted(&fragmented.whole.to_string(), "packet")
+        ));
     }
     if fragmented.incomplete > 0 {
         notes.push(format!(
-            "IP fragments of {} packets are missing. Bytes that were only in these are missing from the numbers.",
-            fragmented.incomplete
+            "IP fragments of {} are missing. Bytes that were only in these are missing from the numbers.",
+            counted(&fragmented.incomplete.to_string(), "packet")
         ));
     }
     let setbacks = capture.setbacks();
     if setbacks > 0 {
         notes.push(format!(
-            "{setbacks} packets have an earlier time than the packet before them at their interface, by up to 5 ms: several queues of a network \
-             card mix them so, or the clock was corrected. They were sorted by time. Where that is not their order, round trips and losses \
-             are missing."
+            "An earlier time than the packet before at its interface, by up to 5 ms, was noted for {}: several queues of a network \
+             card mix packets so, or the clock was corrected. They were sorted by time. Where that is not their order, round trips and losses \
+             are missing.",
+            counted(&setbacks.to_string(), "packet")
         ));
     }
     let cut = capture.cut_headers();
     if cut > 0 {
         notes.push(format!(
-            "{cut} TCP headers are cut by the snapshot length. Options in them are missing: timestamps, without which round trips of \
-             retransmitted packets are unknown, and selective acknowledgements. Capture with `tcpdump -s 120`."
+            "The snapshot length cuts {}. Options in them are missing: timestamps, without which round trips of \
+             retransmitted packets are unknown, and selective acknowledgements. Capture with `tcpdump -s 120`.",
+            counted(&cut.to_string(), "TCP header")
         ));
     }
     let alone = capture.answers_alone().len();
     if alone > 0 && !capture.senders().is_empty() {
-        notes.push(format!("Only the acknowledgements of {alone} flows were captured: the direction of their data is missing."));
+        notes.push(format!(
+            "Only the acknowledgements of {} were captured: the direction of the data is missing.",
+            counted(&alone.to_string(), "flow")
+        ));
     }
     let senders = capture.senders();
     let unanswered = senders.iter().filter(|(direction, _)| !capture.is_answered(*direction)).count();
     if unanswered > 0 {
         notes.push(format!(
-            "Of {unanswered} flows only the data was captured: the direction of their acknowledgements is missing, and round trips with it."
+            "Of {} only the data was captured: the direction of the acknowledgements is missing, and round trips with it.",
+            counted(&unanswered.to_string(), "flow")
         ));
     }
     if capture.others() > 0 {
-        notes.push(format!("{} other packets were ignored: {}.", capture.others(), kinds(capture)));
+        notes.push(format!(
+            "Ignored {}: {}.",
+            counted(&capture.others().to_string(), "other packet"),
+            kinds(capture)
+        ));
     }
     notes
 }

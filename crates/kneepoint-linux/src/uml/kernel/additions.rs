@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Our own controllers, compiled into the kernel: the programs of `bpf/`, over headers that stand for BPF's helpers.
+//! Our own controllers and queues, compiled into the kernel: the code of `bpf/`, over headers that stand for BPF's helpers.
 //!
 //! User-Mode Linux has no JIT compiler for BPF, without which no program can be a congestion control (`bpf_tcp_ca.c` is built with
 //! `CONFIG_BPF_JIT`). RATCP is left out: its TCP option needs its own program.
@@ -36,6 +36,9 @@ const FILES: &[(&str, &str)] = files! {
     "bpf/lib/fixed.h" = "lib/fixed.h",
     "bpf/lib/parameters.h" = "lib/parameters.h",
     "bpf/lib/telemetry.h" = "lib/telemetry.h",
+    "sch_knee.c" = "tree/sch_knee.c",
+    "bpf/lib/hint.h" = "lib/hint.h",
+    "bpf/aqm/law.h" = "aqm/law.h",
     "bpf/cc/ack.h" = "cc/ack.h",
     "bpf/cc/curve.h" = "cc/curve.h",
     "bpf/cc/delay.h" = "cc/delay.h",

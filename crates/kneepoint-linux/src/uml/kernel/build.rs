@@ -247,7 +247,10 @@ fn text(path: &Path) -> io::Result<&str> {
     path.to_str().ok_or_else(|| io::Error::other(format!("{} is not UTF-8", path.display())))
 }
 
-/// Waits for a program, whose output goes to the log; the error of a failed one has its last lines.
+/// Lines of a log that an error shows.
+const SHOWN: usize = 8;
+
+/// Waits for a program, whose output goes to the log; the error of a failed one has a compiler's errors, or else its last lines.
 fn done(command: &mut Command, log: &Path) -> io::Result<()> {
     let output = File::create(log)?;
     command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output);
@@ -258,14 +261,29 @@ fn done(command: &mut Command, log: &Path) -> io::Result<()> {
         return Ok(());
     }
     let said = fs::read_to_string(log).unwrap_or_default();
-    let last: Vec<&str> = said.lines().rev().take(8).collect();
-    let last: Vec<&str> = last.into_iter().rev().collect();
-    Err(io::Error::other(format!("{name} failed ({status}): {}", last.join("\n"))))
+    Err(io::Error::other(format!("{name} failed ({status}): {}", telling(&said).join("\n"))))
+}
+
+/// The lines that say why a program failed. Programs that run at once go on after the first error.
+fn telling(said: &str) -> Vec<&str> {
+    let errors: Vec<&str> = said.lines().filter(|line| line.contains("error:")).take(SHOWN).collect();
+    if !errors.is_empty() {
+        return errors;
+    }
+    let lines: Vec<&str> = said.lines().collect();
+    lines[lines.len().saturating_sub(SHOWN)..].to_vec()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_compilers_error_is_shown_before_the_end_of_the_log() {
+        let log = "  CC a.o\nb.c:1:2: error: no such function\n  CC c.o\n  CC d.o";
+        assert_eq!(telling(log), ["b.c:1:2: error: no such function"]);
+        assert_eq!(telling("one\ntwo"), ["one", "two"]);
+    }
 
     #[test]
     fn of_several_sources_the_latest_is_taken() {

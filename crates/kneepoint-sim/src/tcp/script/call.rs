@@ -156,11 +156,12 @@ fn judge_option(call: &Call) -> Result<(), Fault> {
     }
 }
 
-/// The arguments behind `(`, through `)`.
+/// The arguments behind `(`, through `)`. A line may end behind a comma.
 fn arguments(cursor: &mut Cursor) -> Result<Vec<String>, Fault> {
     let (mut arguments, mut depth, mut quoted) = (vec![String::new()], 0usize, false);
     loop {
-        let Some(next) = cursor.rest().chars().next().filter(|c| *c != '\n' || depth > 0) else {
+        let goes_on = depth > 0 || arguments.last().is_some_and(|begun| begun.trim().is_empty());
+        let Some(next) = cursor.rest().chars().next().filter(|c| *c != '\n' || goes_on) else {
             return Err(cursor.expected("`)` behind the arguments"));
         };
         cursor.at += next.len_utf8();

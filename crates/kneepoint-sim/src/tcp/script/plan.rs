@@ -243,7 +243,12 @@ impl Planner {
             return Err(Fault::at(fourth.clone(), "a fourth block is outside the subset", help));
         }
         for (block, (first, end, written)) in blocks.iter_mut().zip(&wire.options.sack) {
-            *block = (self.segment("the block", *first, written)?, self.segment("the block", *end, written)?);
+            *block = if first < ack {
+                // D-SACK (RFC 2883).
+                (self.segment("the block", *first, written)?, self.segment("the block", *end, written)?)
+            } else {
+                self.whole_segments(*first, *end)
+            };
         }
         Ok(Arrival {
             ack: self.segment("the acknowledgement", *ack, at)?,
@@ -253,6 +258,14 @@ impl Planner {
             stamp: wire.options.stamp,
             fin: wire.bits.fin,
         })
+    }
+
+    /// The segments that a block contains whole: Linux, too, takes a segment for outstanding of which only a part arrived.
+    fn whole_segments(&self, first: u32, end: u32) -> (u32, u32) {
+        let payload = self.agreed.payload;
+        let end = if self.closed && end == self.written + 2 { end - 1 } else { end };
+        let (first, end) = (first.saturating_sub(1).div_ceil(payload), end.saturating_sub(1) / payload);
+        if first < end { (first, end) } else { (0, 0) }
     }
 
     /// The segment that begins at a byte.

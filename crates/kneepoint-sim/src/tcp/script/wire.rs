@@ -161,6 +161,7 @@ fn extent(cursor: &mut Cursor) -> Result<(u32, u32), Fault> {
     let seq = cursor.number("a sequence number, as in `1:1001(1000)`")?;
     cursor.expect(":")?;
     let end = cursor.number("the end of the data, as in `1:1001(1000)`")?;
+    cursor.blank();
     cursor.expect("(")?;
     let length = cursor.number("the length of the data, as in `1:1001(1000)`")?;
     cursor.expect(")")?;

@@ -18,6 +18,8 @@
 //! the handshake's round trip, and lost before the capture otherwise. Where most repairs are of that kind, the capture is behind
 //! the losses, and these count, dated by the packet that showed the hole.
 
+use std::collections::BTreeMap;
+
 use super::Segment;
 use super::copies::Once;
 use super::outstanding::{Outstanding, round_trip};
@@ -166,7 +168,7 @@ impl Transfer {
         if segment.payload == 0 {
             return None;
         }
-        if window.is_probed(segment, out.edges()) {
+        if window.is_probed(segment, out.edges(), self.mss) {
             self.probes += 1;
             out.probe(segment);
             return None;
@@ -253,24 +255,44 @@ impl Transfer {
     }
 }
 
-/// From the times of SYN, SYN-ACK and the first ACK at the capture point.
+/// From the times of SYN, SYN-ACK and the ACK after it at the capture point.
 fn vantage(data: &[Segment], answers: &[Segment]) -> Option<Vantage> {
-    let opened = |segments: &[Segment], accepts: bool| {
-        segments
-            .iter()
-            .find(|segment| segment.syn && segment.ack.is_some() == accepts)
-            .map(|segment| segment.at)
-    };
-    let after = |segments: &[Segment], at: Time| {
-        segments.iter().find(|segment| !segment.syn && segment.at >= at).map(|segment| segment.at)
-    };
-    if let (Some(syn), Some(accepted)) = (opened(data, false), opened(answers, true)) {
-        let third = after(data, accepted)?;
-        return Some(Vantage { to_receiver: accepted.since(syn), to_sender: third.since(accepted) });
+    if let Some((to_receiver, to_sender)) = handshake(data, answers) {
+        return Some(Vantage { to_receiver, to_sender });
     }
-    let (syn, accepted) = (opened(answers, false)?, opened(data, true)?);
-    let third = after(answers, accepted)?;
-    Some(Vantage { to_sender: accepted.since(syn), to_receiver: third.since(accepted) })
+    let (to_sender, to_receiver) = handshake(answers, data)?;
+    Some(Vantage { to_sender, to_receiver })
+}
+
+/// The round trips from the capture point to the side that accepts a connection and to the side that opens it.
+fn handshake(opener: &[Segment], accepter: &[Segment]) -> Option<(Span, Span)> {
+    let syn = opener.iter().find(|segment| segment.syn && segment.ack.is_none())?;
+    let accepted = accepter.iter().find(|segment| segment.syn && segment.ack.is_some())?;
+    // Where the ACK was lost before the capture, data that follow it at once say as much; later ones do not.
+    let follows = |segment: &Segment| segment.payload == 0 || segment.seq == syn.seq.wrapping_add(1);
+    let third = opener.iter().find(|one| !one.syn && one.at >= accepted.at).filter(|third| follows(third))?;
+    let to_accepter = accepted.at.since(syn.at);
+    let to_opener = third.at.since(accepted.at);
+    // Without a first flight, too, the next packet comes after a timeout.
+    let least =
+        |handshake: Span, echoed: Option<Span>| echoed.map_or(handshake, |echoed| handshake.min(echoed));
+    Some((least(to_accepter, echoed(accepter, opener)), least(to_opener, echoed(opener, accepter))))
+}
+
+/// The least time from a timestamp of one side at the capture point to its echo.
+fn echoed(echoes: &[Segment], stamped: &[Segment]) -> Option<Span> {
+    let mut first = BTreeMap::new();
+    for segment in stamped.iter().filter(|segment| !segment.syn) {
+        if let Some((value, _)) = segment.timestamps {
+            first.entry(value).or_insert(segment.at);
+        }
+    }
+    let since = |segment: &Segment| {
+        // Zero echoes nothing (RFC 7323 §3.2).
+        let at = first.get(&segment.timestamps.filter(|(_, echo)| *echo > 0)?.1)?;
+        (segment.at >= *at).then(|| segment.at.since(*at))
+    };
+    echoes.iter().filter(|segment| !segment.syn).filter_map(since).min()
 }
 
 /// The usual timestamp clock that these segments match, if any.
