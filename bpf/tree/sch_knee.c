@@ -14,7 +14,7 @@
 #include "aqm/law.h"
 #include "lib/hint.h"
 
-/* As it comes by netlink. */
+/* The form of the options in netlink. */
 struct knee_options {
 	struct aqm_settings law;
 	/* Packets. */

@@ -91,6 +91,15 @@ fn an_assertion_that_does_not_hold_is_shown_with_the_values_in_it() {
 }
 
 #[test]
+fn a_block_counts_for_its_whole_segments_and_a_line_may_end_behind_a_comma() {
+    let blocks = "+0 write(4, ...,\n 4000) = 4000\n+0 > P. 1:4001 (4000) ack 1\n\
+                  +.1 < . 1:1(0) ack 1 win 320 <sack 4000:4001,nop,nop>\n+0 %{ assert tcpi_sacked == 0 }%\n\
+                  +0 < . 1:1(0) ack 1 win 320 <sack 1500:4000,nop,nop>\n+0 %{ assert tcpi_sacked == 1 }%\n";
+    let outcome = run(&format!("{OPENING}{blocks}"));
+    assert!(outcome.passed, "{}", outcome.difference.unwrap());
+}
+
+#[test]
 fn assertions_are_those_of_python() {
     let hold = "+0 %{\nassert 9 < tcpi_snd_cwnd <= 10 and not tcpi_lost, 'cwnd=%d; # %s' % tcpi_snd_cwnd  # a remark\n\
                 print(tcpi_snd_cwnd); x = -7 // 2\nx += 1; assert x == -3 and -7 % 3 == 2 or x / 0\n}%\n";
@@ -113,7 +122,7 @@ fn a_script_outside_the_subset_is_refused_at_its_place_with_a_remedy() {
         ("+0 write(3, ..., 1000) = 1000", "write(3", "no connection", "`accept` returned"),
         ("+0 < . 1:1(0) ack 1501 win 9", "1501", "inside a segment", "write 1001 or 2001"),
         (
-            "+0 < . 1:1(0) ack 1 win 9 <sack 1500:2001,nop,nop>",
+            "+0 < . 1:1(0) ack 3001 win 9 <sack 1500:2001,nop,nop>",
             "1500:2001",
             "the block is at byte 1500",
             "1001 or 2001",

@@ -310,3 +310,44 @@ pub(super) fn usual_clock(measured: f64) -> Option<f64> {
     let near = |clock: &&f64| (measured / **clock - 1.0).abs() < CLOCK_TOLERANCE;
     CLOCKS.iter().find(near).copied()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(milli: u64) -> Segment {
+        Segment { at: Span::from_millis(milli).after_start(), ack: Some(1), ..Segment::default() }
+    }
+
+    /// A handshake of 10 ms and 40 ms, and what the opener sent after it.
+    fn round_trips(later: &[Segment], answers: &[Segment]) -> Option<(u64, u64)> {
+        let syn = Segment { syn: true, ack: None, ..at(0) };
+        let accepted = Segment { syn: true, ..at(10) };
+        let (to_accepter, to_opener) =
+            handshake(&[&[syn], later].concat(), &[&[accepted], answers].concat())?;
+        Some((to_accepter.0 / 1_000_000, to_opener.0 / 1_000_000))
+    }
+
+    #[test]
+    fn without_the_handshakes_ack_only_the_first_data_tell_the_round_trip() {
+        let data = |seq: u32, milli: u64| Segment { seq, payload: 100, ..at(milli) };
+        assert_eq!(round_trips(&[at(50), data(1, 50)], &[]), Some((10, 40)));
+        assert_eq!(round_trips(&[data(1, 50)], &[]), Some((10, 40)));
+        // The first flight was lost, too: a probe of its tail.
+        assert_eq!(round_trips(&[data(901, 271)], &[]), None);
+    }
+
+    #[test]
+    fn no_round_trip_is_longer_than_the_least_echo_takes() {
+        let data = |stamps: (u32, u32), milli: u64| Segment {
+            seq: 1,
+            payload: 100,
+            timestamps: Some(stamps),
+            ..at(milli)
+        };
+        let answer = |stamps: (u32, u32), milli: u64| Segment { timestamps: Some(stamps), ..at(milli) };
+        // A timeout repeats the first packet; its answer of 281 ms is echoed 41 ms later.
+        let later = [data((7, 0), 271), data((9, 5), 322), data((9, 6), 340)];
+        assert_eq!(round_trips(&later, &[answer((5, 7), 281), answer((6, 9), 290)]), Some((10, 41)));
+    }
+}
