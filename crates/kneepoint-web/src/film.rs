@@ -194,6 +194,11 @@ mod tests {
             let at_5 = |times: &[f32]| times.iter().filter(|time| **time < 5.0).count() as f32;
             let queue = film.numbers("queue_packets", &film.link)[99];
             assert_eq!(queue, at_5(arrived) - at_5(left), "{scheme}");
+            // Packets that the end of the run finds in the queue are there.
+            let count = |times: &[f32]| times.iter().filter(|time| **time < 10.0).count() as f32;
+            let queue = film.numbers("queue_packets", &film.link)[199];
+            assert_eq!(queue, count(arrived) - count(left), "{scheme}");
+            assert!(film.longest_wait_s < 1.0, "{scheme}: {}", film.longest_wait_s);
         }
     }
 

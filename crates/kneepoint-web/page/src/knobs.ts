@@ -5,7 +5,7 @@ import { make } from "./dom.ts";
 import type { Tree } from "./types.ts";
 
 /** A number that can be dragged. */
-interface Knob {
+export interface Knob {
   label: string;
   path: string;
   value: number;
@@ -15,6 +15,8 @@ interface Knob {
   written: (value: number) => string;
   /** The value as people read it. */
   shown: (value: number) => string;
+  /** A written value as people read it. */
+  read: (written: string) => string;
   /** Whether its numbers are whole. */
   whole?: boolean;
   /** Whether equal steps of the slider add, instead of multiplying. */
@@ -61,7 +63,7 @@ function groupsOf(tree: Tree, section: string): Tree[] {
 function withUnit(label: string, path: string, text: unknown, range: [number, number], written: (value: number) => string): Knob[] {
   const found = quantity(text);
   if (!found) return [];
-  return [{ label, path, value: found.value, least: range[0], most: range[1], written, shown: (value) => people(written(value)) }];
+  return [{ label, path, value: found.value, least: range[0], most: range[1], written, shown: (value) => people(written(value)), read: people }];
 }
 
 function buffers(text: unknown): Knob[] {
@@ -69,7 +71,7 @@ function buffers(text: unknown): Knob[] {
   if (!found || !["bdp", "pkt"].includes(found.unit)) return [];
   const written = (value: number): string => `${found.unit === "pkt" ? Math.round(value) : tidy(value)}${found.unit}`;
   const [least, most] = found.unit === "bdp" ? [0.05, 20] : [2, 4000];
-  return [{ label: "Buffer", path: "topology.buffer", value: found.value, least, most, written, shown: (value) => people(written(value)) }];
+  return [{ label: "Buffer", path: "topology.buffer", value: found.value, least, most, written, shown: (value) => people(written(value)), read: people }];
 }
 
 function counts(tree: Tree): Knob[] {
@@ -86,8 +88,9 @@ function counts(tree: Tree): Knob[] {
       const written = (value: number): string => String(Math.max(1, Math.round(value)));
       const label = several ? name : "Flows";
       const shown = (count: number): string => `${written(count)} ${noun}${Math.round(count) > 1 ? "s" : ""}`;
+      const read = (written: string): string => shown(Number(written));
       const value = Number(group[field] ?? 1);
-      return { label, path: `${section}.${name}.${field}`, value, least: 1, most: 1000, written, shown, whole: true };
+      return { label, path: `${section}.${name}.${field}`, value, least: 1, most: 1000, written, shown, read, whole: true };
     }),
   );
 }
@@ -97,8 +100,10 @@ function losses(tree: Tree): Knob[] {
   const uniform = /^uniform:p=([\d.e-]+)$/.exec(String(loss ?? "uniform:p=0"));
   if (!uniform) return [];
   const written = (value: number): string => (value === 0 ? "none" : `uniform:p=${tidy(value)}`);
+  const shown = (value: number): string => `${tidy(value * 100)} %`;
+  const read = (written: string): string => shown(Number(written.split("=")[1] ?? 0));
   return [
-    { label: "Random loss", path: "loss", value: Number(uniform[1]), least: 1e-5, most: 0.1, written, shown: (value) => `${tidy(value * 100)} %`, zero: true },
+    { label: "Random loss", path: "loss", value: Number(uniform[1]), least: 1e-5, most: 0.1, written, shown, read, zero: true },
   ];
 }
 
@@ -107,7 +112,7 @@ function arrivals(tree: Tree): Knob[] {
   const value = part(tree, "capacity")?.["arrivals"];
   if (typeof value !== "number") return [];
   const written = (value: number): string => String(tidy(value));
-  return [{ label: "Arrivals", path: "capacity.arrivals", value, least: 1e-3, most: 10, written, shown: (value) => `${written(value)} a second` }];
+  return [{ label: "Arrivals", path: "capacity.arrivals", value, least: 1e-3, most: 10, written, shown: (value) => `${written(value)} a second`, read: (written) => `${written} a second` }];
 }
 
 /** The knobs of a scenario, in the order in which they stand. */
@@ -125,20 +130,23 @@ export function knobsOf(tree: Tree): Knob[] {
   ];
 }
 
-/** Where a slider stands for a value, and back. */
-function scale({ least, most, zero }: Knob): { of: (value: number) => number; at: (place: number) => number } {
+/** Where a slider stands for a value, and back; and its last place. */
+export function placesOf({ least, most, zero }: Knob): { of: (value: number) => number; at: (place: number) => number; last: number } {
   const first = zero ? 1 : 0;
   const span = Math.log(most / least);
   const of = (value: number): number =>
-    zero && value <= 0 ? 0 : first + Math.round(((STEPS - first) * Math.log(Math.max(value, least) / least)) / span);
+    zero && value <= 0 ? 0 : Math.min(STEPS, first + Math.round(((STEPS - first) * Math.log(Math.max(value, least) / least)) / span));
   const at = (place: number): number => (zero && place === 0 ? 0 : least * Math.exp((span * (place - first)) / (STEPS - first)));
-  return { of, at };
+  return { of, at, last: STEPS };
 }
+
+/** The name of a slider's element. */
+export const sliderOf = (path: string): string => `knob-${path}`;
 
 /** A slider with its name and its value. */
 export function slider(knob: Knob, onset: (path: string, written: string) => void): HTMLElement {
-  const { of, at } = scale(knob);
-  const id = `knob-${knob.path}`;
+  const { of, at } = placesOf(knob);
+  const id = sliderOf(knob.path);
   const output = make("output", { for: id }, knob.shown(knob.value));
   const input = make("input", {
     id,

@@ -69,17 +69,15 @@ export class Network {
     pen.fillStyle = muted;
     pen.textBaseline = "alphabetic";
     pen.textAlign = "left";
-    const kept = at <= film.answer.film.kept_until_s + 0.1;
-    const length = Math.round(film.queue.values[film.place(at)] ?? 0);
-    pen.fillText(`${kept ? sight.waiting.length : length} in the queue`, 0, TOP - 8);
+    const stands = film.waiting(at);
+    pen.fillText(`${stands} in the queue`, 0, TOP - 8);
     pen.textAlign = "right";
     pen.fillText(film.answer.film.link, width - 6, TOP - 8);
 
     // The head of the queue is at the router; a column fills from below.
     const boxes = new Boxes();
     const marked: [number, number][] = [];
-    const waiting = sight.waiting;
-    const stands = kept ? waiting.length : length;
+    const waiting = film.kept(at) ? sight.waiting : [];
     for (let place = 0; place < Math.min(stands, columns * rows); place++) {
       const x = head - 6 - (Math.floor(place / rows) + 1) * size;
       const y = foot - ((place % rows) + 1) * size;

@@ -2,7 +2,7 @@
 // The table of results: each scheme with its difference to the first; and the numbers behind a chart.
 
 import { curvesOf, PANELS } from "./charts.ts";
-import { make } from "./dom.ts";
+import { make, named } from "./dom.ts";
 import type { Film } from "./film.ts";
 import { short } from "./paint.ts";
 import type { Catalogue, Metric, Row } from "./types.ts";
@@ -70,6 +70,12 @@ export function results(films: Film[], labels: string[], catalogue: Catalogue): 
     make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "Metric"), ...labels.map((label) => make("th", { scope: "col" }, label)))),
     make("tbody", {}, ...section(undefined, catalogue.metrics.run, films, labels.length, new Set()), ...sections),
   );
+}
+
+/** Says so if a part of the table is out of sight. */
+export function overflows(): void {
+  const box = named("results");
+  named("results-more").hidden = box.scrollWidth <= box.clientWidth + 1;
 }
 
 /** How many instants the table behind a chart has. */
