@@ -24,9 +24,9 @@ export class Address {
     if (turn === this.#turn) history.replaceState(null, "", `#${fragment}`);
   }
 
-  /** Leaves a view in its entry, and begins another entry: Back leads to that view. */
-  async leave(state: State | undefined, preset: string): Promise<void> {
-    if (state) await this.keep(state);
+  /** Begins another entry: Back leads to the one before. */
+  enter(preset: string): void {
+    this.stop();
     history.pushState(null, "", `#${preset}`);
   }
 

@@ -41,11 +41,12 @@ function quantity(text: unknown): { value: number; unit: string } | undefined {
   return found && unit in UNITS ? { value: Number(found[1]) * (UNITS[unit] as number), unit } : undefined;
 }
 
-const rate = (bits: number): string => {
+const rate = (exact: number): string => {
+  const bits = tidy(exact);
   const [factor, unit] = bits >= 1e9 ? [1e9, "gbit"] : bits >= 1e6 ? [1e6, "mbit"] : [1e3, "kbit"];
   return `${tidy(bits / (factor as number))}${unit}`;
 };
-const time = (seconds: number): string => (seconds >= 1 ? `${tidy(seconds)}s` : `${tidy(seconds * 1e3)}ms`);
+const time = (seconds: number): string => (tidy(seconds * 1e3) >= 1000 ? `${tidy(seconds)}s` : `${tidy(seconds * 1e3)}ms`);
 const people = (written: string): string =>
   written.replace(/([a-z]+)$/, (unit) => ` ${unit.replace(/^(k|m|g)bit$/, (_, size: string) => `${size === "k" ? "k" : size.toUpperCase()}bit/s`)}`);
 
@@ -131,12 +132,16 @@ export function knobsOf(tree: Tree): Knob[] {
 }
 
 /** Where a slider stands for a value, and back; and its last place. */
-export function placesOf({ least, most, zero }: Knob): { of: (value: number) => number; at: (place: number) => number; last: number } {
+export function placesOf({ least, most, zero, value: own }: Knob): { of: (value: number) => number; at: (place: number) => number; last: number } {
   const first = zero ? 1 : 0;
   const span = Math.log(most / least);
   const of = (value: number): number =>
     zero && value <= 0 ? 0 : Math.min(STEPS, first + Math.round(((STEPS - first) * Math.log(Math.max(value, least) / least)) / span));
-  const at = (place: number): number => (zero && place === 0 ? 0 : least * Math.exp((span * (place - first)) / (STEPS - first)));
+  // Its own value may lie between two places, and is that of the nearer one.
+  const at = (place: number): number => {
+    if (place === of(own) && own >= (zero ? 0 : least) && own <= most) return own;
+    return zero && place === 0 ? 0 : least * Math.exp((span * (place - first)) / (STEPS - first));
+  };
   return { of, at, last: STEPS };
 }
 

@@ -105,7 +105,8 @@ async function follow(file: File, mean: string, period: number): Promise<void> {
   const before = studio.valid ?? studio.state;
   const problems = await studio.load({ ...before, set: { ...before.set, capacity, "topology.rate": mean } });
   if (problems.length > 0) return tellOf(file, `${what}, which this scenario refuses: ${worded(problems)}. Nothing has changed.`);
-  await studio.address.leave(before, before.preset);
+  await studio.address.keep(before);
+  studio.address.enter(before.preset);
   studio.address.save(studio.state);
   tellOf(file, `${what}, which the bottleneck follows now. Addresses do not carry it.`, { text: "Back to the link before", act: () => history.back() });
 }
@@ -138,9 +139,13 @@ async function take(files: FileList | null | undefined): Promise<void> {
   seen();
 }
 
+let opening = 0;
+
 /** Opens what an address says; what is damaged or refused is said, and what the page shows instead. */
 async function open(fragment: string): Promise<void> {
+  const turn = ++opening;
   const found = await stateOf(fragment);
+  if (turn !== opening) return;
   const [before, state] = [studio.valid, found instanceof Damaged ? undefined : (found ?? fallback)];
   const problems = state ? await studio.load(state) : [];
   if (state && problems.length === 0) return listed();

@@ -15,7 +15,7 @@ const LONGEST = 420;
 
 /** A text of somebody else's on one line, without signs that cannot be seen. */
 export function printable(text: string): string {
-  const plain = text.replace(/[\p{Cc}\p{Cf}\ufffd]+/gu, "·");
+  const plain = text.replace(/[\p{Cc}\p{Cf}\ufffd]+/gu, "·").replaceAll("`", "");
   return plain.length > LONGEST ? `${plain.slice(0, LONGEST)} …` : plain;
 }
 

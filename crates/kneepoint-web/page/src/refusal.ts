@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // Why a setting is refused, in words of the page: which control, its value, the values that it may have here, and the ways out.
 
-import { type Knob, knobsOf, placesOf } from "./knobs.ts";
+import { type Knob, knobsOf, placesOf, sliderOf } from "./knobs.ts";
 import { printable } from "./notice.ts";
 import { axisOf } from "./schemes.ts";
 import type { State } from "./state.ts";
@@ -20,6 +20,8 @@ export interface Refusal {
   paths: string[];
   /** Their values before. */
   before: string;
+  /** The way back to them, where it is more than that. */
+  back?: string;
   /** The nearest value that is accepted, where a slider has one. */
   nearest?: { path: string; written: string; shown: string };
 }
@@ -40,9 +42,8 @@ async function culprits(state: State, valid: State, check: Check): Promise<strin
 }
 
 /** The values of a slider that are accepted, between the one that stood there and the refused one: a place halfway is tried, again and again. */
-async function range(knob: Knob, written: string, valid: State, check: Check): Promise<{ text: string; nearest: Refusal["nearest"] }> {
+async function range(knob: Knob, wanted: number, valid: State, check: Check): Promise<{ text: string; nearest: Refusal["nearest"] }> {
   const { of, at, last } = placesOf(knob);
-  const wanted = [...Array(last + 1).keys()].find((place) => knob.written(at(place)) === written) ?? of(knob.value);
   const accepts = async (place: number): Promise<boolean> => !refused(await check(withField(valid, knob.path, knob.written(at(place)))));
   let [good, bad] = [of(knob.value), wanted];
   while (Math.abs(bad - good) > 1) {
@@ -75,7 +76,7 @@ export function worded(problems: Problem[]): string {
   const [first] = problems;
   if (!first) return "the engine says no more";
   const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : "";
-  return `${first.message}${more}${first.help ? `; ${first.help}` : ""}`.replaceAll("`", "");
+  return `${first.message}${more}${first.help ? `; ${first.help}` : ""}`;
 }
 
 /** The same with its place in the text. */
@@ -86,7 +87,7 @@ export function placed(problems: Problem[]): string {
 
 export async function explain(state: State, { state: valid, checked }: Valid, problems: Problem[], check: Check): Promise<Refusal> {
   if (state.text !== valid.text || state.preset !== valid.preset) {
-    return { sentence: printable(`The text is refused: ${placed(problems)}.`), paths: [], before: checked.name };
+    return { sentence: printable(`The text is refused: ${placed(problems)}.`), paths: [], before: checked.name, back: "Discard the text" };
   }
   const paths = await culprits(state, valid, check);
   const knobs = knobsOf(checked.tree);
@@ -105,8 +106,9 @@ export async function explain(state: State, { state: valid, checked }: Valid, pr
     before: named.map(({ before }) => before).join(" and "),
   };
   const knob = knobs.find(({ path }) => path === paths[0]);
-  if (paths.length !== 1 || !knob) return refusal;
-  const { text, nearest } = await range(knob, state.set[knob.path] ?? "", valid, check);
+  const control = document.getElementById(sliderOf(knob?.path ?? ""));
+  if (paths.length !== 1 || !knob || !(control instanceof HTMLInputElement)) return refusal;
+  const { text, nearest } = await range(knob, Number(control.value), valid, check);
   refusal.sentence += ` ${knob.label} can be set ${text} here.`;
   if (nearest && nearest.shown !== knob.shown(knob.value)) refusal.nearest = nearest;
   return refusal;

@@ -51,6 +51,7 @@ export class Studio {
   /** The key of the state whose films are on the page, and of the one whose runs failed. */
   #shown = "";
   #failed: { key: string; problems: Problem[] } | undefined;
+  #begun = 0;
   #asked = 0;
   #round = 0;
   #explaining: ReturnType<typeof setTimeout> | undefined;
@@ -115,7 +116,11 @@ export class Studio {
 
   /** A preset as it is, in an entry of its own of the browser's history. */
   async begin(preset: string): Promise<void> {
-    await this.address.leave(this.valid, preset);
+    const begun = ++this.#begun;
+    if (this.valid) await this.address.keep(this.valid);
+    // Of several that are chosen one after another at once the last counts.
+    if (begun !== this.#begun) return;
+    this.address.enter(preset);
     await this.load({ preset, set: {} });
   }
 
@@ -214,7 +219,7 @@ export class Studio {
   }
 
   /** Says what is refused, marks its controls and the results, and offers ways out. */
-  #mark({ sentence, paths, before, nearest }: Refusal): void {
+  #mark({ sentence, paths, before, back = `Back to ${before}`, nearest }: Refusal): void {
     this.#refused = true;
     const idOf = (path: string): string => (path === "seed" ? path : sliderOf(path));
     const controls = paths.map((path) => (path.startsWith("sweep.") ? this.#edited : document.getElementById(idOf(path))));
@@ -225,7 +230,7 @@ export class Studio {
     // The button is gone then: its reader is led to the control.
     const after = (act: Promise<void>): void => void act.then(() => document.getElementById(idOf(paths[0] ?? ""))?.focus());
     const ways: Way[] = nearest ? [{ text: `Take ${nearest.shown}`, act: () => after(this.#amend(nearest.path, nearest.written)) }] : [];
-    refuse(`${sentence} The page shows ${before}.`, ...ways, { text: `Back to ${before}`, act: () => after(this.restore()) });
+    refuse(`${sentence} The page shows ${before}.`, ...ways, { text: back, act: () => after(this.restore()) });
     mark(`Results of the last valid setting: ${before}.`);
   }
 

@@ -31,6 +31,19 @@ async function inView(page, selector, pattern, what) {
 
 const stale = (page) => page.locator(".stale").count();
 
+/** A slider that is put back has the value of the preset, also between two of its places. */
+async function putBack() {
+  const page = await opened("pisa-web");
+  const before = await hashes(page);
+  const place = await page.locator("#knob-run\\.duration").inputValue();
+  await put(page, "run.duration", 0);
+  await inView(page, "#refused", /^Duration 1 s is refused: .*from 120 s to 300 s/, "a duration below the measured interval");
+  await put(page, "run.duration", place);
+  await fresh(page);
+  await page.waitForFunction((before) => [...document.querySelectorAll("article")].map((one) => one.dataset.hash).join(" ") === before, before, { timeout: 15_000 }).catch(() => fault("a slider that is put back has other results"));
+  await page.close();
+}
+
 /** Waits until results are of the settings again. */
 const fresh = (page) => page.waitForFunction(() => document.querySelector("#refused").childElementCount === 0 && !document.querySelector(".stale"), undefined, { timeout: 30_000 });
 
@@ -171,6 +184,27 @@ async function back() {
   await page.goForward();
   await titled("The knee");
   await page.waitForFunction((knee) => [...document.querySelectorAll("article")].map((one) => one.dataset.hash).join(" ") === knee, knee, { timeout: 15_000 }).catch(() => fault("Forth does not restore what was seen"));
+  // Of presets that are chosen faster than they are read the last one is shown.
+  const chosen = ["sawtooth", "fq-rescues", "l4s", "web-objects", "bufferbloat"];
+  await page.evaluate((chosen) => {
+    const select = document.querySelector("#preset");
+    for (const one of chosen) {
+      select.value = one;
+      select.dispatchEvent(new Event("change"));
+    }
+  }, chosen);
+  await titled("Bufferbloat");
+  await settled(page);
+  if ((await page.locator("#preset").inputValue()) !== "bufferbloat") fault("the list has another preset than the page");
+  // A refused setting does not stand in the way of another preset, nor come back.
+  await put(page, "run.duration", 0);
+  await page.locator("#refused p").first().waitFor();
+  await page.locator("#preset").selectOption("knee");
+  await titled("The knee");
+  await fresh(page);
+  await page.goBack();
+  await titled("Bufferbloat");
+  await fresh(page);
   await page.close();
 }
 
@@ -269,4 +303,4 @@ async function told() {
   }
 }
 
-export const mishaps = [refusals, seeds, damaged, back, drops, moments, told];
+export const mishaps = [refusals, putBack, seeds, damaged, back, drops, moments, told];
