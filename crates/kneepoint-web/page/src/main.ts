@@ -127,6 +127,9 @@ async function take(files: FileList | null | undefined): Promise<void> {
   if (given.kind === "unknown") return tellOf(file, `${given.message}. Drop a trace of a link in a form that knee trace reads, or a packet capture.${others}`);
   if (given.kind === "trace") return follow(file, given.mean, given.period_s);
   const { connection, connections, packets, losses, lasted_s, samples } = given;
+  const of = connections > 1 ? `, the greatest of ${connections} connections` : "";
+  const what = `${connection}${of}: ${packets} packets in ${lasted_s.toFixed(1)} s, ${losses} lost.`;
+  if (samples === 0) return tellOf(file, `${what} No acknowledgement in it has a round-trip time.${others}`);
   const every = Math.max(1, Math.ceil(samples / 1500));
   const points = (from: number): [number, number][] =>
     Array.from({ length: Math.floor(samples / every) }, (_, place) => [numbers[place * every] as number, numbers[from + place * every] as number]);
@@ -134,8 +137,7 @@ async function take(files: FileList | null | undefined): Promise<void> {
   const series = [{ name: connection, rank: 0, points: points(samples) }];
   show(await studio.clerk.picture({ title, x: "time, s", y: "round-trip time, ms", series }), file.name);
   const seen = (): void => named("figure").scrollIntoView({ block: "center" });
-  const of = connections > 1 ? `, the greatest of ${connections} connections` : "";
-  tellOf(file, `${connection}${of}: ${packets} packets in ${lasted_s.toFixed(1)} s, ${losses} lost. Its round-trip times are a figure.${others}`, { text: "Show the figure", act: seen });
+  tellOf(file, `${what} Its round-trip times are a figure.${others}`, { text: "Show the figure", act: seen });
   seen();
 }
 
@@ -190,7 +192,11 @@ named("as-address").addEventListener("click", async () => {
   await copy(`${location.href.replace(/#.*/s, "")}#${fragment}`, "Address");
 });
 named("figures").append(...PANELS.map(({ title }, place) => button(title, () => void figure(place))));
-named<HTMLInputElement>("file").addEventListener("change", (event) => void take((event.target as HTMLInputElement).files));
+named<HTMLInputElement>("file").addEventListener("change", (event) => {
+  const field = event.target as HTMLInputElement;
+  // The same file may be chosen again, mended.
+  void take(field.files).then(() => (field.value = ""));
+});
 document.addEventListener("dragover", (event) => event.preventDefault());
 document.addEventListener("drop", (event) => {
   event.preventDefault();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // The bottleneck at an instant: waiting packets, packets in flight, drops and marks, each in the colour of its flow.
 
-import type { Film } from "./film.ts";
+import { type Film, PACKETS } from "./film.ts";
 import { colourOf, colours, sharp } from "./paint.ts";
 
 /** The part of the picture's width where the queue ends and the way begins. */
@@ -73,6 +73,12 @@ export class Network {
     pen.fillText(`${stands} in the queue`, 0, TOP - 8);
     pen.textAlign = "right";
     pen.fillText(film.answer.film.link, width - 6, TOP - 8);
+
+    if (!film.kept(at) && room > 220) {
+      pen.textAlign = "left";
+      pen.fillStyle = muted;
+      pen.fillText(`by flow: only the first ${PACKETS.toLocaleString("en")} packets`, 0, height - 8);
+    }
 
     // The head of the queue is at the router; a column fills from below.
     const boxes = new Boxes();

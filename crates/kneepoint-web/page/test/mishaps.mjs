@@ -2,6 +2,8 @@
 // What goes wrong at the studio: settings that are refused, damaged addresses, files that are none; and whether the page says so where it
 // is seen, and keeps what was there.
 
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { deflateRawSync, deflateSync } from "node:zlib";
 
 import { barriersOf, drag, fault, hashes, opened, settled } from "./browser.mjs";
@@ -208,6 +210,9 @@ async function back() {
   await page.close();
 }
 
+/** Seven packets of a transfer. */
+const CAPTURE = readFileSync(join(import.meta.dirname, "../../../torture/corpus/capture/pcap-le"));
+
 /** Drops files on the page. */
 const drop = (page, files) =>
   page.evaluate((files) => {
@@ -232,6 +237,9 @@ async function drops() {
     }
     await drop(page, []);
     await inView(page, "#notice", /^Nothing that was dropped/, "a drop without a file");
+    await drop(page, [["small.pcap", CAPTURE]]);
+    await inView(page, "#notice", /^small\.pcap: .* packets in .*Its round-trip times are a figure\.Show the figure/, "a capture");
+    await inView(page, "#figure", /Save as SVG/, "the figure of a capture");
     if ((await hashes(page)) !== before) fault("a file that is none changes results");
     await drop(page, [["link 1.trace", "4\n9\n13\n18\n1000\n"], ["other", "x"]]);
     await inView(page, "#notice", /^link 1\.trace: a trace of .*follows now.*Back to the link before/, "a trace");
