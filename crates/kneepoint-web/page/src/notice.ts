@@ -33,9 +33,22 @@ export const quiet = (): void => named("notice").replaceChildren();
 /** Says why a setting is refused, as long as it is. */
 export const refuse = (text: string, ...ways: Way[]): void => fill(named("refused"), text, ways);
 
+/** Marks the controls that are refused; the message describes them. */
+export function blame(controls: (HTMLElement | null | undefined)[]): void {
+  for (const control of controls) {
+    control?.setAttribute("aria-invalid", "true");
+    control?.setAttribute("aria-describedby", "refused");
+  }
+}
+
+/** Nothing is refused any more. */
 export function accept(): void {
   const place = named("refused");
   if (place.childElementCount > 0) place.replaceChildren();
+  for (const control of document.querySelectorAll("[aria-invalid]")) {
+    control.removeAttribute("aria-invalid");
+    control.removeAttribute("aria-describedby");
+  }
 }
 
 /** Marks what is on the page as older than the settings, and says so in each part; without a text it is of these settings. */

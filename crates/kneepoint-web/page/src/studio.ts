@@ -9,7 +9,7 @@ import { Column } from "./column.ts";
 import { named } from "./dom.ts";
 import { PACKETS } from "./film.ts";
 import { knobsOf, slider, sliderOf } from "./knobs.ts";
-import { accept, mark, refuse, type Way } from "./notice.ts";
+import { accept, blame, mark, refuse, type Way } from "./notice.ts";
 import { onTheme } from "./paint.ts";
 import { Player } from "./player.ts";
 import { explain, type Refusal, type Valid } from "./refusal.ts";
@@ -223,10 +223,7 @@ export class Studio {
     this.#refused = true;
     const idOf = (path: string): string => (path === "seed" ? path : sliderOf(path));
     const controls = paths.map((path) => (path.startsWith("sweep.") ? this.#edited : document.getElementById(idOf(path))));
-    for (const control of controls) {
-      control?.setAttribute("aria-invalid", "true");
-      control?.setAttribute("aria-describedby", "refused");
-    }
+    blame(controls);
     // The button is gone then: its reader is led to the control.
     const after = (act: Promise<void>): void => void act.then(() => document.getElementById(idOf(paths[0] ?? ""))?.focus());
     const ways: Way[] = nearest ? [{ text: `Take ${nearest.shown}`, act: () => after(this.#amend(nearest.path, nearest.written)) }] : [];
@@ -239,10 +236,6 @@ export class Studio {
     this.#refused = false;
     this.onproblems([]);
     accept();
-    for (const control of document.querySelectorAll("[aria-invalid]")) {
-      control.removeAttribute("aria-invalid");
-      control.removeAttribute("aria-describedby");
-    }
     const seed = named<HTMLInputElement>("seed");
     if (document.activeElement !== seed) seed.value = String(this.seed);
   }
@@ -313,6 +306,7 @@ export class Studio {
     if (!checked) return;
     const [asked, key, began] = [++this.#asked, keyOf(state), performance.now()];
     const duration = checked.cases[0]?.duration_s ?? 1;
+    this.#failed = undefined;
     clearTimeout(this.#late);
     this.#late = setTimeout(() => this.#wait(), LATE);
     let left = this.columns.length;

@@ -31,6 +31,12 @@ async function inView(page, selector, pattern, what) {
   return text;
 }
 
+/** Waits for certain results. */
+const becomes = (page, wanted, otherwise) =>
+  page
+    .waitForFunction((wanted) => [...document.querySelectorAll("article")].map((one) => one.dataset.hash).join(" ") === wanted, wanted, { timeout: 15_000 })
+    .catch(() => fault(otherwise));
+
 const stale = (page) => page.locator(".stale").count();
 
 /** A slider that is put back has the value of the preset, also between two of its places. */
@@ -42,7 +48,7 @@ async function putBack() {
   await inView(page, "#refused", /^Duration 1 s is refused: .*from 120 s to 300 s/, "a duration below the measured interval");
   await put(page, "run.duration", place);
   await fresh(page);
-  await page.waitForFunction((before) => [...document.querySelectorAll("article")].map((one) => one.dataset.hash).join(" ") === before, before, { timeout: 15_000 }).catch(() => fault("a slider that is put back has other results"));
+  await becomes(page, before, "a slider that is put back has other results");
   await page.close();
 }
 
@@ -181,11 +187,11 @@ async function back() {
   if ((await length()) !== begun + 1) fault(`a change of preset makes ${(await length()) - begun} entries in the history`);
   await page.goBack();
   await titled("Bufferbloat");
-  await page.waitForFunction((before) => [...document.querySelectorAll("article")].map((one) => one.dataset.hash).join(" ") === before, before, { timeout: 15_000 }).catch(() => fault("Back does not restore what was seen"));
+  await becomes(page, before, "Back does not restore what was seen");
   if ((await page.locator("#preset").inputValue()) !== "bufferbloat" || (await page.locator("#seed").inputValue()) !== "7") fault("Back does not restore the controls");
   await page.goForward();
   await titled("The knee");
-  await page.waitForFunction((knee) => [...document.querySelectorAll("article")].map((one) => one.dataset.hash).join(" ") === knee, knee, { timeout: 15_000 }).catch(() => fault("Forth does not restore what was seen"));
+  await becomes(page, knee, "Forth does not restore what was seen");
   // Of presets that are chosen faster than they are read the last one is shown.
   const chosen = ["sawtooth", "fq-rescues", "l4s", "web-objects", "bufferbloat"];
   await page.evaluate((chosen) => {
@@ -246,7 +252,7 @@ async function drops() {
     await page.waitForFunction((before) => [...document.querySelectorAll("article")].map((one) => one.dataset.hash).join(" ") !== before, before);
     await settled(page);
     await page.locator("#notice button", { hasText: "Back to the link before" }).click();
-    await page.waitForFunction((before) => [...document.querySelectorAll("article")].map((one) => one.dataset.hash).join(" ") === before, before, { timeout: 15_000 }).catch(() => fault("the link before does not come back"));
+    await becomes(page, before, "the link before does not come back");
     await page.close();
   }
   console.log("dropped files are answered in view");
