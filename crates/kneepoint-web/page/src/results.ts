@@ -52,8 +52,8 @@ function section(title: string | undefined, metrics: Metric[], films: Film[], co
       return make("tr", {}, make("th", { scope: "row" }, metric.title, metric.unit ? make("span", { class: "unit" }, ` ${metric.unit}`) : undefined), ...cells);
     });
   if (lines.length === 0 || title === undefined) return lines;
-  const heading = make("th", { scope: "rowgroup", colspan: columns + 1 }, title);
-  return [make("tr", { class: "group" }, heading), ...lines];
+  // The title is as narrow as its column, and stays in sight with it.
+  return [make("tr", { class: "group" }, make("th", { scope: "rowgroup" }, title), make("td", { colspan: columns })), ...lines];
 }
 
 /** The results of all schemes. */
