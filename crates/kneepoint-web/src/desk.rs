@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The library as functions from bytes to bytes, between which one run may be in progress.
 
-use kneepoint::experiment::Experiment;
 use serde::Serialize;
 use serde_json::json;
 
+use crate::figure::Figure;
 use crate::given;
 use crate::picture::Asked;
 use crate::question::{Problem, Question};
@@ -22,7 +22,7 @@ pub struct Desk {
     pub numbers: Vec<f32>,
     running: Option<Running>,
     /// The published figure that was last asked for: reading one takes a tenth of a second.
-    figure: Option<Experiment>,
+    figure: Option<Figure>,
 }
 
 impl Desk {
@@ -45,14 +45,14 @@ impl Desk {
     fn begun(&mut self) -> Result<Running, Vec<Problem>> {
         let question = self.question()?;
         match &question.figure {
-            Some(name) => Running::of_figure(self.experiment(name)?, &question),
+            Some(name) => Running::of_figure(&self.figure(name)?.experiment, &question),
             None => Running::new(&question),
         }
     }
 
-    fn experiment(&mut self, name: &str) -> Result<&Experiment, Vec<Problem>> {
-        let known = self.figure.take().filter(|known| known.name() == name);
-        Ok(self.figure.insert(known.map_or_else(|| figure::experiment(name), Ok)?))
+    fn figure(&mut self, name: &str) -> Result<&Figure, Vec<Problem>> {
+        let known = self.figure.take().filter(|known| known.experiment.name() == name);
+        Ok(self.figure.insert(known.map_or_else(|| figure::read(name), Ok)?))
     }
 
     /// Runs on until this many seconds of simulated time; the time reached, or infinity at the end of the run.
@@ -103,7 +103,7 @@ impl Desk {
     pub fn judge(&mut self) {
         let asked: Result<figure::Asked, _> = serde_json::from_slice(&self.room);
         let asked = asked.map_err(|error| vec![unreadable(&error)]);
-        let judged = asked.and_then(|asked| asked.judged(self.experiment(&asked.figure)?));
+        let judged = asked.and_then(|asked| asked.judged(self.figure(&asked.figure)?));
         self.reply(judged);
     }
 

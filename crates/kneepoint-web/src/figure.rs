@@ -48,6 +48,31 @@ papers! {
     "video" with "publication.toml" { "fig7", }
 }
 
+/// A word of a publication that stands for a number in checks, as `similar`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Word {
+    /// The word.
+    pub name: String,
+    /// Its number.
+    pub value: f64,
+    /// What the number is, and whose.
+    pub about: String,
+}
+
+/// The words of a publication, in its file next to its readings.
+#[derive(Default, Deserialize)]
+struct Words {
+    #[serde(default)]
+    word: Vec<Word>,
+}
+
+/// A published figure.
+pub struct Figure {
+    /// Its experiment, shortened as `knee reproduce --quick` has it.
+    pub experiment: Experiment,
+    words: Vec<Word>,
+}
+
 /// A claim, judged.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Told {
@@ -69,6 +94,10 @@ pub struct Told {
     pub published: Option<Value>,
     /// The tolerance, and where it is from.
     pub tolerance: String,
+    /// The comparisons, as the experiment writes them.
+    pub checks: Vec<String>,
+    /// The words in them, with their numbers.
+    pub words: Vec<Word>,
 }
 
 /// A figure, and the verdicts on its claims.
@@ -98,28 +127,34 @@ pub struct Asked {
     runs: Vec<Vec<Row>>,
 }
 
-/// The experiment of a figure, shortened as `knee reproduce --quick` has it.
-pub fn experiment(name: &str) -> Result<Experiment, Vec<Problem>> {
+/// The figure of this name for `knee reproduce`.
+pub fn read(name: &str) -> Result<Figure, Vec<Problem>> {
     let known = PAPERS.iter().flat_map(|paper| paper.figures.iter().map(move |figure| (paper, figure)));
     let found = known.into_iter().find(|(_, (own, _))| *own == name);
     let (paper, (_, text)) =
         found.ok_or_else(|| vec![Problem::new(format!("no figure is called `{name}`"))])?;
     let publication = Publication::parse(paper.publication);
     let read = publication.and_then(|publication| experiment::parse_known(&publication, text, Pace::Quick));
-    let read = read.map(|read| Experiment { paper: paper.name.into(), ..read });
-    read.map_err(|faults| faults.into_iter().map(|fault| Problem::new(fault.message)).collect())
+    let experiment = read.map(|read| Experiment { paper: paper.name.into(), ..read });
+    let experiment = experiment.map_err(|faults| -> Vec<Problem> {
+        faults.into_iter().map(|fault| Problem::new(fault.message)).collect()
+    })?;
+    // The parser has read it: it is TOML.
+    let Words { word: words } = toml::from_str(paper.publication).unwrap_or_default();
+    Ok(Figure { experiment, words })
 }
 
 impl Asked {
     /// The claims of the figure, judged by the runs.
-    pub fn judged(&self, experiment: &Experiment) -> Result<Judged, Vec<Problem>> {
+    pub fn judged(&self, figure: &Figure) -> Result<Judged, Vec<Problem>> {
+        let experiment = &figure.experiment;
         let points = match &self.question {
             Some(question) => question.points(&swept(experiment))?,
             None => experiment.variants[0].points.iter().map(|point| point.labels.clone()).collect(),
         };
         let runs = points.iter().zip(&self.runs).map(|(point, rows)| (point.as_slice(), 1, rows.clone()));
         let frame = bins::frame(experiment.bins.as_ref(), runs);
-        let claims = experiment.claims.iter().map(|claim| told(claim, experiment, &frame)).collect();
+        let claims = experiment.claims.iter().map(|claim| told(claim, figure, &frame)).collect();
         Ok(Judged {
             name: experiment.name(),
             title: experiment.title.clone(),
@@ -140,7 +175,7 @@ fn labels(experiment: &Experiment) -> impl Iterator<Item = (&str, &str)> {
     points.map(|(axis, label)| (axis.as_str(), label.as_str()))
 }
 
-fn told(claim: &Claim, experiment: &Experiment, frame: &Frame) -> Told {
+fn told(claim: &Claim, Figure { experiment, words }: &Figure, frame: &Frame) -> Told {
     let judgement = claim.judge(frame);
     let axes = claim.axes();
     let absent = |(axis, label): (&str, &str)| {
@@ -171,7 +206,18 @@ fn told(claim: &Claim, experiment: &Experiment, frame: &Frame) -> Told {
         ours: ours.collect(),
         published: claim.published.clone(),
         tolerance: claim.tolerance.clone(),
+        checks: claim.checks.iter().map(|check| check.text.clone()).collect(),
+        words: words
+            .iter()
+            .filter(|word| claim.checks.iter().any(|check| has(&check.text, &word.name)))
+            .cloned()
+            .collect(),
     }
+}
+
+/// Whether a check has a word.
+fn has(check: &str, word: &str) -> bool {
+    check.split(|sign: char| !sign.is_alphanumeric() && sign != '_').any(|part| part == word)
 }
 
 impl Question {
@@ -213,7 +259,7 @@ mod tests {
     fn every_figure_of_a_preset_is_an_experiment_and_every_experiment_is_the_figure_of_a_preset() {
         let figures = || PAPERS.iter().flat_map(|paper| paper.figures).map(|(name, _)| *name);
         for name in figures() {
-            assert_eq!(experiment(name).expect(name).name(), name);
+            assert_eq!(read(name).expect(name).experiment.name(), name);
         }
         let named: BTreeSet<&str> = presets::ALL.iter().filter_map(|preset| preset.figure).collect();
         assert_eq!(named, figures().collect());
@@ -234,7 +280,7 @@ mod tests {
         let runs = (0..cases).map(rows).collect();
         let figure = preset.figure.expect("a figure");
         let asked = Asked { figure: figure.into(), question: Some(question), runs };
-        asked.judged(&experiment(figure).expect("an experiment")).expect("judged")
+        asked.judged(&read(figure).expect("an experiment")).expect("judged")
     }
 
     #[test]
@@ -243,6 +289,9 @@ mod tests {
         let a = &told.claims[0];
         assert_eq!((a.part, a.points[0], told.runs), (true, 1, 28), "{a:?}");
         assert!(a.ours.iter().all(|(name, _)| name.contains("topology.rtt=60ms")), "{a:?}");
+        // Its tolerance has numbers.
+        let words: Vec<(&str, f64)> = a.words.iter().map(|word| (word.name.as_str(), word.value)).collect();
+        assert_eq!((words, a.checks.len()), (vec![("similar", 0.25), ("little", 0.02), ("none", 1e-5)], 2));
     }
 
     #[test]
@@ -262,15 +311,15 @@ mod tests {
 
     #[test]
     fn the_sweep_of_a_figure_judges_all_of_it() {
-        let experiment = experiment("pisa.tab52").expect("an experiment");
+        let figure = read("pisa.tab52").expect("an experiment");
         let rows = |case| {
-            let begun = Running::of_figure(&experiment, &Question { case, ..Question::default() });
+            let begun = Running::of_figure(&figure.experiment, &Question { case, ..Question::default() });
             let Ok(mut running) = begun else { panic!("there is no run {case}") };
             running.advance(10.0);
             running.finish().expect("an answer").rows
         };
-        let runs = (0..experiment.variants[0].points.len()).map(rows).collect();
-        let told = Asked { runs, ..Asked::default() }.judged(&experiment).expect("judged");
+        let runs = (0..figure.experiment.variants[0].points.len()).map(rows).collect();
+        let told = Asked { runs, ..Asked::default() }.judged(&figure).expect("judged");
         assert!(told.claims.iter().all(|claim| !claim.part && claim.missing.is_none()), "{told:?}");
         assert_eq!(told.claims[0].published.as_ref().map(|numbers| &numbers["queue"]), Some(&197.01.into()));
     }

@@ -191,9 +191,13 @@ mod tests {
             assert!(arrived.len() > 3000, "{scheme}: {}", arrived.len());
             assert!(arrived.windows(2).all(|two| two[0] <= two[1]), "{scheme}");
             assert!(arrived.iter().zip(left).all(|(arrived, left)| arrived <= left), "{scheme}");
-            let at_5 = |times: &[f32]| times.iter().filter(|time| **time < 5.0).count() as f32;
-            let queue = film.numbers("queue_packets", &film.link)[99];
-            assert_eq!(queue, at_5(arrived) - at_5(left), "{scheme}");
+            // Halfway, and at the end of the run, which finds packets in the queue.
+            for (at, place) in [(5.0, 99), (10.0, 199)] {
+                let until = |times: &[f32]| times.iter().filter(|time| **time < at).count() as f32;
+                let queue = film.numbers("queue_packets", &film.link)[place];
+                assert_eq!(queue, until(arrived) - until(left), "{scheme} at {at} s");
+            }
+            assert!(film.longest_wait_s < 1.0, "{scheme}: {}", film.longest_wait_s);
         }
     }
 

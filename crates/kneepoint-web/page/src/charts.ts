@@ -161,6 +161,12 @@ function events(pen: CanvasRenderingContext2D, film: Film, layout: Layout): void
   }
 }
 
+/** A curve at an instant: the queue as the picture has it, the latest window, and of what is a mean the interval around the instant. */
+function now(film: Film, panel: Panel, curve: Curve, at: number): number {
+  if (panel.quantity === "queue_packets") return film.waiting(at);
+  return curve.values[panel.reach === 0 ? film.past(at) : film.place(at)] ?? Number.NaN;
+}
+
 export class Charts {
   readonly #still: HTMLCanvasElement;
   readonly #above: HTMLCanvasElement;
@@ -240,12 +246,12 @@ export class Charts {
     pen.lineTo(x, height - BELOW + 2);
     pen.stroke();
     pen.globalAlpha = 1;
-    const place = film.place(at);
     PANELS.forEach((panel, number) => {
       const most = this.#scales[number] as number;
       const shown = curvesOf(film, panel).slice(0, 8);
+      const numbers = shown.map((curve) => now(film, panel, curve, at));
       shown.forEach((curve, order) => {
-        const value = curve.values[place] as number;
+        const value = numbers[order] as number;
         if (Number.isNaN(value)) return;
         pen.fillStyle = panel.quantity === "queue_packets" ? colours().muted : colourOf(film.groups, curve.group, order);
         pen.strokeStyle = paper;
@@ -255,7 +261,7 @@ export class Charts {
         pen.fill();
         pen.stroke();
       });
-      const values = shown.slice(0, 3).map((curve) => short(curve.values[place] as number));
+      const values = numbers.slice(0, 3).map(short);
       const room = layout.right - (this.#titled[number] ?? 0);
       while (values.length > 0 && pen.measureText(values.join("  ")).width > room) values.pop();
       pen.fillStyle = ink;

@@ -32,8 +32,21 @@ function beside(published: Published | null, name: string, alone: boolean): Publ
   return alone ? published : undefined;
 }
 
-/** Our numbers and the published ones. */
-function numbers({ text, ours, published, tolerance }: Told): HTMLElement[] {
+/** The tolerance of a claim, with the numbers that its words stand for. */
+function tolerance({ tolerance, checks, words }: Told): string | undefined {
+  if (checks.length === 0) return undefined;
+  const given = words.map(({ name, value }) => `${name} = ${value}`).join(", ");
+  return `Tolerance: ${tolerance || "none"}${given ? ` (${given})` : ""}.`;
+}
+
+/** What verdicts mean, of those that some claim has. */
+const MEANINGS: [verdict: string, meaning: string][] = [
+  ["holds here", "“Holds here”, “does not hold here”: the claim is about several points of the figure, and these runs have a part of them."],
+  ["needs the sweep", "“Needs the sweep”: the claim compares points that these runs do not have."],
+];
+
+/** Our numbers, the published ones, and how they are compared. */
+function numbers({ text, ours, published, checks, words }: Told): HTMLElement[] {
   const rows = ours.map(([name, value]) => ({ name, value, paper: beside(published, name, ours.length === 1) }));
   const paired = rows.some(({ paper }) => paper !== undefined);
   const head = make("tr", {}, make("td"), make("th", { scope: "col" }, "here"), paired ? make("th", { scope: "col" }, "published") : undefined);
@@ -51,7 +64,9 @@ function numbers({ text, ours, published, tolerance }: Told): HTMLElement[] {
       ? [make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `Numbers: ${text}` }, make("table", {}, make("thead", {}, head), make("tbody", {}, ...lines)))]
       : []),
     ...(published !== null && !paired ? [make("p", { class: "note" }, `Published: ${written(published)}.`)] : []),
-    ...(tolerance ? [make("p", { class: "note" }, `Tolerance: ${tolerance}.`)] : []),
+    ...words.map(({ name, value, about }) => make("p", { class: "note" }, `${name} = ${value}: ${about}.`)),
+    ...(checks.length > 0 ? [make("p", { class: "note" }, checks.length > 1 ? "All of these have to hold:" : "This has to hold:")] : []),
+    ...checks.map((check) => make("p", { class: "check" }, make("code", {}, check))),
   ];
 }
 
@@ -97,6 +112,8 @@ export class Claims {
     named("claims-source").textContent = `${judged.title}. ${judged.source}.`;
     named("claims-how").replaceChildren(`${how} At full length, with all seeds: `, make("code", {}, `knee reproduce ${judged.name}`));
     named("claims-list").replaceChildren(...judged.claims.map((claim) => this.#claim(claim, swept !== undefined)));
+    const verdicts = judged.claims.map((claim) => verdict(claim, swept !== undefined)[0].replace("does not hold", "holds"));
+    named("claims-words").replaceChildren(...MEANINGS.filter(([word]) => verdicts.includes(word)).map(([, meaning]) => make("span", {}, meaning)));
     const run = button(`Run the figure's own sweep: ${judged.runs} runs`, () => this.#run(judged));
     named("claims-sweep").replaceChildren(...(swept === undefined ? [run] : []));
   }
@@ -113,11 +130,13 @@ export class Claims {
           else this.#open.delete(claim.id);
         },
       },
-      make("summary", {}, points > 1 ? `Numbers; it holds at ${good} of ${points} points` : "Numbers"),
+      make("summary", {}, points > 1 ? `Numbers and checks; it holds at ${good} of ${points} points` : "Numbers and checks"),
       ...numbers(claim),
     );
-    const some = claim.ours.length > 0 || claim.published !== null;
-    return make("li", {}, make("span", { class: `verdict ${look}` }, text), make("div", {}, make("p", {}, claim.text), some ? details : undefined));
+    const some = claim.ours.length > 0 || claim.published !== null || claim.checks.length > 0;
+    const allowed = tolerance(claim);
+    const about = make("div", {}, make("p", {}, claim.text), allowed ? make("p", { class: "note" }, allowed) : undefined, some ? details : undefined);
+    return make("li", {}, make("span", { class: `verdict ${look}` }, text), about);
   }
 
   /** Runs the sweep of the figure, and judges by it until the scenario changes. */

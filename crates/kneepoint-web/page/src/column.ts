@@ -10,15 +10,16 @@ import { numbers } from "./results.ts";
 import { Head } from "./schemes.ts";
 import { Runner } from "./staff.ts";
 import type { Problems, Question } from "./types.ts";
+import type { Span } from "./worker.ts";
 
 export class Column {
-  readonly head = new Head();
+  readonly head: Head;
   readonly element: HTMLElement;
   film: Film | undefined;
   /** Whether its film is that of a whole run, which it is but for the first. */
   whole = false;
-  /** How long the last run took, in milliseconds. */
-  took = 0;
+  /** From when to when the last run went on. */
+  span: Span = [0, 0];
   readonly #runner: Runner;
   readonly #charts: Charts;
   readonly #network: Network;
@@ -28,8 +29,9 @@ export class Column {
   readonly #table = make("div", { class: "scroll", tabindex: 0, role: "region" });
   readonly #remove: HTMLButtonElement;
 
-  /** `onfilm` is called when there is more to see of the first run. */
-  constructor(onpick: (at: number) => void, onremove: () => void, onfilm: () => void) {
+  /** `onfilm` is called when there is more to see of the first run, `onwrong` with a value that cannot be part of a scheme. */
+  constructor(onpick: (at: number) => void, onremove: () => void, onfilm: () => void, onwrong: (sentence: string) => void) {
+    this.head = new Head(onwrong);
     const progress = make("progress", { max: 1, value: 0, "aria-label": "Progress of the run", hidden: true });
     this.#runner = new Runner(
       (share) => {
@@ -63,13 +65,13 @@ export class Column {
       question,
       duration,
       early: !this.whole,
-      then: (run, took) => {
+      then: (run, span) => {
         const progress = this.element.querySelector("progress") as HTMLProgressElement;
         progress.hidden = true;
         this.element.classList.remove("busy");
         if ("problems" in run) return then(run);
         [this.film, this.whole] = [new Film(run), true];
-        this.took = took;
+        this.span = span;
         this.element.dataset["hash"] = run.answer.hash;
         then(undefined);
       },

@@ -21,6 +21,9 @@ export interface Sight {
   dropped: [packet: number, age: number][];
 }
 
+/** This many packets of a run are kept one by one. */
+export const PACKETS = 150_000;
+
 export class Film {
   readonly answer: Answer;
   readonly interval: number;
@@ -34,6 +37,8 @@ export class Film {
   readonly fate: Float32Array;
   readonly #numbers: Float32Array;
   readonly #drawn = new Map<string, Curve[]>();
+  /** The instant that was looked at last: picture and chart ask for the same one. */
+  #counted: { at: number; count: number } | undefined;
 
   constructor({ answer, numbers }: Run) {
     this.answer = answer;
@@ -80,6 +85,23 @@ export class Film {
     return Math.max(0, Math.min(this.instants - 1, Math.floor(at / this.interval)));
   }
 
+  /** The last interval that has ended at an instant; -1 before the first has. */
+  past(at: number): number {
+    return Math.min(this.instants, Math.floor(at / this.interval + 1e-6)) - 1;
+  }
+
+  /** Whether the packets of an instant are known one by one. */
+  kept(at: number): boolean {
+    return this.arrived.length < PACKETS || at <= this.answer.film.kept_until_s;
+  }
+
+  /** How many packets wait at an instant: counted where they are known one by one, and otherwise as many as at the end of the last interval. */
+  waiting(at: number): number {
+    if (!this.kept(at)) return Math.round(this.queue.values[this.past(at)] ?? 0);
+    if (this.#counted?.at !== at) this.#counted = { at, count: this.sight(at, 0).waiting.length };
+    return this.#counted.count;
+  }
+
   /** The visible state at an instant; drops of the last `memory` seconds. */
   sight(at: number, memory: number): Sight {
     const { delay_s: delay, longest_wait_s: wait } = this.answer.film;
@@ -93,6 +115,7 @@ export class Film {
       else if (!fell && at - left < delay) sight.travelling.push([packet, (at - left) / delay]);
     }
     sight.waiting.reverse();
+    this.#counted = { at, count: sight.waiting.length };
     return sight;
   }
 

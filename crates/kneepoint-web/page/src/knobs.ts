@@ -5,7 +5,7 @@ import { make } from "./dom.ts";
 import type { Tree } from "./types.ts";
 
 /** A number that can be dragged. */
-interface Knob {
+export interface Knob {
   label: string;
   path: string;
   value: number;
@@ -15,6 +15,8 @@ interface Knob {
   written: (value: number) => string;
   /** The value as people read it. */
   shown: (value: number) => string;
+  /** A written value as people read it. */
+  read: (written: string) => string;
   /** Whether its numbers are whole. */
   whole?: boolean;
   /** Whether equal steps of the slider add, instead of multiplying. */
@@ -39,11 +41,12 @@ function quantity(text: unknown): { value: number; unit: string } | undefined {
   return found && unit in UNITS ? { value: Number(found[1]) * (UNITS[unit] as number), unit } : undefined;
 }
 
-const rate = (bits: number): string => {
+const rate = (exact: number): string => {
+  const bits = tidy(exact);
   const [factor, unit] = bits >= 1e9 ? [1e9, "gbit"] : bits >= 1e6 ? [1e6, "mbit"] : [1e3, "kbit"];
   return `${tidy(bits / (factor as number))}${unit}`;
 };
-const time = (seconds: number): string => (seconds >= 1 ? `${tidy(seconds)}s` : `${tidy(seconds * 1e3)}ms`);
+const time = (seconds: number): string => (tidy(seconds * 1e3) >= 1000 ? `${tidy(seconds)}s` : `${tidy(seconds * 1e3)}ms`);
 const people = (written: string): string =>
   written.replace(/([a-z]+)$/, (unit) => ` ${unit.replace(/^(k|m|g)bit$/, (_, size: string) => `${size === "k" ? "k" : size.toUpperCase()}bit/s`)}`);
 
@@ -61,7 +64,7 @@ function groupsOf(tree: Tree, section: string): Tree[] {
 function withUnit(label: string, path: string, text: unknown, range: [number, number], written: (value: number) => string): Knob[] {
   const found = quantity(text);
   if (!found) return [];
-  return [{ label, path, value: found.value, least: range[0], most: range[1], written, shown: (value) => people(written(value)) }];
+  return [{ label, path, value: found.value, least: range[0], most: range[1], written, shown: (value) => people(written(value)), read: people }];
 }
 
 function buffers(text: unknown): Knob[] {
@@ -69,7 +72,7 @@ function buffers(text: unknown): Knob[] {
   if (!found || !["bdp", "pkt"].includes(found.unit)) return [];
   const written = (value: number): string => `${found.unit === "pkt" ? Math.round(value) : tidy(value)}${found.unit}`;
   const [least, most] = found.unit === "bdp" ? [0.05, 20] : [2, 4000];
-  return [{ label: "Buffer", path: "topology.buffer", value: found.value, least, most, written, shown: (value) => people(written(value)) }];
+  return [{ label: "Buffer", path: "topology.buffer", value: found.value, least, most, written, shown: (value) => people(written(value)), read: people }];
 }
 
 function counts(tree: Tree): Knob[] {
@@ -86,8 +89,9 @@ function counts(tree: Tree): Knob[] {
       const written = (value: number): string => String(Math.max(1, Math.round(value)));
       const label = several ? name : "Flows";
       const shown = (count: number): string => `${written(count)} ${noun}${Math.round(count) > 1 ? "s" : ""}`;
+      const read = (written: string): string => shown(Number(written));
       const value = Number(group[field] ?? 1);
-      return { label, path: `${section}.${name}.${field}`, value, least: 1, most: 1000, written, shown, whole: true };
+      return { label, path: `${section}.${name}.${field}`, value, least: 1, most: 1000, written, shown, read, whole: true };
     }),
   );
 }
@@ -97,8 +101,10 @@ function losses(tree: Tree): Knob[] {
   const uniform = /^uniform:p=([\d.e-]+)$/.exec(String(loss ?? "uniform:p=0"));
   if (!uniform) return [];
   const written = (value: number): string => (value === 0 ? "none" : `uniform:p=${tidy(value)}`);
+  const shown = (value: number): string => `${tidy(value * 100)} %`;
+  const read = (written: string): string => shown(Number(written.split("=")[1] ?? 0));
   return [
-    { label: "Random loss", path: "loss", value: Number(uniform[1]), least: 1e-5, most: 0.1, written, shown: (value) => `${tidy(value * 100)} %`, zero: true },
+    { label: "Random loss", path: "loss", value: Number(uniform[1]), least: 1e-5, most: 0.1, written, shown, read, zero: true },
   ];
 }
 
@@ -107,7 +113,7 @@ function arrivals(tree: Tree): Knob[] {
   const value = part(tree, "capacity")?.["arrivals"];
   if (typeof value !== "number") return [];
   const written = (value: number): string => String(tidy(value));
-  return [{ label: "Arrivals", path: "capacity.arrivals", value, least: 1e-3, most: 10, written, shown: (value) => `${written(value)} a second` }];
+  return [{ label: "Arrivals", path: "capacity.arrivals", value, least: 1e-3, most: 10, written, shown: (value) => `${written(value)} a second`, read: (written) => `${written} a second` }];
 }
 
 /** The knobs of a scenario, in the order in which they stand. */
@@ -125,20 +131,27 @@ export function knobsOf(tree: Tree): Knob[] {
   ];
 }
 
-/** Where a slider stands for a value, and back. */
-function scale({ least, most, zero }: Knob): { of: (value: number) => number; at: (place: number) => number } {
+/** Where a slider stands for a value, and back; and its last place. */
+export function placesOf({ least, most, zero, value: own }: Knob): { of: (value: number) => number; at: (place: number) => number; last: number } {
   const first = zero ? 1 : 0;
   const span = Math.log(most / least);
   const of = (value: number): number =>
-    zero && value <= 0 ? 0 : first + Math.round(((STEPS - first) * Math.log(Math.max(value, least) / least)) / span);
-  const at = (place: number): number => (zero && place === 0 ? 0 : least * Math.exp((span * (place - first)) / (STEPS - first)));
-  return { of, at };
+    zero && value <= 0 ? 0 : Math.min(STEPS, first + Math.round(((STEPS - first) * Math.log(Math.max(value, least) / least)) / span));
+  // Its own value may lie between two places, and is that of the nearer one.
+  const at = (place: number): number => {
+    if (place === of(own) && own >= (zero ? 0 : least) && own <= most) return own;
+    return zero && place === 0 ? 0 : least * Math.exp((span * (place - first)) / (STEPS - first));
+  };
+  return { of, at, last: STEPS };
 }
+
+/** The name of a slider's element. */
+export const sliderOf = (path: string): string => `knob-${path}`;
 
 /** A slider with its name and its value. */
 export function slider(knob: Knob, onset: (path: string, written: string) => void): HTMLElement {
-  const { of, at } = scale(knob);
-  const id = `knob-${knob.path}`;
+  const { of, at } = placesOf(knob);
+  const id = sliderOf(knob.path);
   const output = make("output", { for: id }, knob.shown(knob.value));
   const input = make("input", {
     id,

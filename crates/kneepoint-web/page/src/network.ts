@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // The bottleneck at an instant: waiting packets, packets in flight, drops and marks, each in the colour of its flow.
 
-import type { Film } from "./film.ts";
+import { type Film, PACKETS } from "./film.ts";
 import { colourOf, colours, sharp } from "./paint.ts";
 
 /** The part of the picture's width where the queue ends and the way begins. */
@@ -69,17 +69,21 @@ export class Network {
     pen.fillStyle = muted;
     pen.textBaseline = "alphabetic";
     pen.textAlign = "left";
-    const kept = at <= film.answer.film.kept_until_s + 0.1;
-    const length = Math.round(film.queue.values[film.place(at)] ?? 0);
-    pen.fillText(`${kept ? sight.waiting.length : length} in the queue`, 0, TOP - 8);
+    const stands = film.waiting(at);
+    pen.fillText(`${stands} in the queue`, 0, TOP - 8);
     pen.textAlign = "right";
     pen.fillText(film.answer.film.link, width - 6, TOP - 8);
+
+    if (!film.kept(at) && room > 220) {
+      pen.textAlign = "left";
+      pen.fillStyle = muted;
+      pen.fillText(`by flow: only the first ${PACKETS.toLocaleString("en")} packets`, 0, height - 8);
+    }
 
     // The head of the queue is at the router; a column fills from below.
     const boxes = new Boxes();
     const marked: [number, number][] = [];
-    const waiting = sight.waiting;
-    const stands = kept ? waiting.length : length;
+    const waiting = film.kept(at) ? sight.waiting : [];
     for (let place = 0; place < Math.min(stands, columns * rows); place++) {
       const x = head - 6 - (Math.floor(place / rows) + 1) * size;
       const y = foot - ((place % rows) + 1) * size;

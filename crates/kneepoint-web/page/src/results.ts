@@ -2,7 +2,7 @@
 // The table of results: each scheme with its difference to the first; and the numbers behind a chart.
 
 import { curvesOf, PANELS } from "./charts.ts";
-import { make } from "./dom.ts";
+import { make, named } from "./dom.ts";
 import type { Film } from "./film.ts";
 import { short } from "./paint.ts";
 import type { Catalogue, Metric, Row } from "./types.ts";
@@ -52,8 +52,8 @@ function section(title: string | undefined, metrics: Metric[], films: Film[], co
       return make("tr", {}, make("th", { scope: "row" }, metric.title, metric.unit ? make("span", { class: "unit" }, ` ${metric.unit}`) : undefined), ...cells);
     });
   if (lines.length === 0 || title === undefined) return lines;
-  const heading = make("th", { scope: "rowgroup", colspan: columns + 1 }, title);
-  return [make("tr", { class: "group" }, heading), ...lines];
+  // The title is as narrow as its column, and stays in sight with it.
+  return [make("tr", { class: "group" }, make("th", { scope: "rowgroup" }, title), make("td", { colspan: columns })), ...lines];
 }
 
 /** The results of all schemes. */
@@ -70,6 +70,12 @@ export function results(films: Film[], labels: string[], catalogue: Catalogue): 
     make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "Metric"), ...labels.map((label) => make("th", { scope: "col" }, label)))),
     make("tbody", {}, ...section(undefined, catalogue.metrics.run, films, labels.length, new Set()), ...sections),
   );
+}
+
+/** Says so if a part of the table is out of sight. */
+export function overflows(): void {
+  const box = named("results");
+  named("results-more").hidden = box.scrollWidth <= box.clientWidth + 1;
 }
 
 /** How many instants the table behind a chart has. */

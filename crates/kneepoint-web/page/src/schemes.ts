@@ -85,7 +85,17 @@ function explanation({ header }: Algorithm): HTMLElement[] {
 export class Head {
   readonly element = make("div", { class: "head" });
   readonly #open = new Set<string>();
+  readonly #onwrong: (sentence: string) => void;
   #shown = "";
+
+  constructor(onwrong: (sentence: string) => void) {
+    this.#onwrong = onwrong;
+  }
+
+  /** Fields that were typed and refused are filled again with the next description. */
+  forget(): void {
+    this.#shown = "";
+  }
 
   /** Shows the value of an axis; `onchange` has the new one. */
   show(axis: Axis | undefined, place: number, label: string, catalogue: Catalogue | undefined, onchange: (value: string) => void): void {
@@ -134,6 +144,8 @@ export class Head {
       const fields = known.fields.map((field) => {
         const own = chosen.settings.find(([name]) => name === field.name)?.[1] ?? "";
         return parameter(field, own, (value) => {
+          // These separate the parts of a scheme: the engine would read a part of the value as something else.
+          if (/[,/:]/.test(value)) return this.#onwrong(`${field.name} ${value} is refused: a value has no comma, slash or colon${field.range ? `, and is ${field.range}` : ""}.`);
           const others = chosen.settings.filter(([name]) => name !== field.name);
           onset({ ...chosen, settings: value === "" || value === field.default ? others : [...others, [field.name, value]] });
         });

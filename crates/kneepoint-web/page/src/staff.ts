@@ -4,14 +4,14 @@
 import { named } from "./dom.ts";
 import type { Run } from "./engine.ts";
 import type { Answer, Catalogue, Checked, FilmHead, Given, Judged, Picture, Problems, Question, Row, Trial } from "./types.ts";
-import type { Ask, Told } from "./worker.ts";
+import type { Ask, Span, Told } from "./worker.ts";
 
 declare global {
   /** Put into the page when it is built: the worker's script. */
   const WORKER: string;
 }
 
-type Waiting = (result: unknown, numbers: Float32Array | undefined, took: number) => void;
+type Waiting = (result: unknown, numbers: Float32Array | undefined, span: Span) => void;
 
 /** The engine stands at the end of the page, deflated, in base64: as text that is no program, it is not parsed as one. */
 async function engine(): Promise<string> {
@@ -75,7 +75,7 @@ class Worked {
     }
     const waiting = this.#waiting.get(told.id);
     this.#waiting.delete(told.id);
-    waiting?.(told.result, told.numbers, told.took ?? 0);
+    waiting?.(told.result, told.numbers, told.span ?? [0, 0]);
   }
 }
 
@@ -87,7 +87,7 @@ export function begin(workers: number): void {
 }
 
 /** A run that is wanted `early` is seen while it goes on. */
-type Wanted = { question: Question; duration: number; early: boolean; then: (run: Run | Problems, took: number) => void };
+type Wanted = { question: Question; duration: number; early: boolean; then: (run: Run | Problems, span: Span) => void };
 
 /** A run that has taken longer, in milliseconds, gives way to the next one; until then the next one waits for its picture. */
 const LONG = 300;
@@ -114,11 +114,11 @@ export class Runner {
     [this.#busy, this.#began, this.#next] = [true, performance.now(), undefined];
     const id = this.#worked.ask(
       (id) => ({ what: "run", id, question, duration, early }),
-      (result, numbers, took) => {
+      (result, numbers, span) => {
         this.#busy = false;
         const failed = (result as Partial<Problems>).problems !== undefined;
         const next = this.#next;
-        then(failed ? (result as Problems) : { answer: result as Answer, numbers: numbers ?? new Float32Array() }, took);
+        then(failed ? (result as Problems) : { answer: result as Answer, numbers: numbers ?? new Float32Array() }, span);
         if (next) this.#begin(next);
       },
     );

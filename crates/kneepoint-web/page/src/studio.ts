@@ -1,58 +1,95 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// The state of the page, and what follows from it: every change simulates every scheme again.
+// The state of the page, and what follows from it: every change simulates every scheme again. What the engine refuses stays in the
+// controls and nowhere else: results, address and copies are those of the last setting that it took.
 
+import { Address } from "./address.ts";
 import { scalesOf, type Scales } from "./charts.ts";
 import { Claims } from "./claims.ts";
 import { Column } from "./column.ts";
 import { named } from "./dom.ts";
-import { knobsOf, slider } from "./knobs.ts";
+import { PACKETS } from "./film.ts";
+import { knobsOf, slider, sliderOf } from "./knobs.ts";
+import { accept, blame, mark, refuse, type Way } from "./notice.ts";
 import { onTheme } from "./paint.ts";
 import { Player } from "./player.ts";
-import { results } from "./results.ts";
+import { explain, type Refusal, type Valid } from "./refusal.ts";
+import { overflows, results } from "./results.ts";
 import { another, type Axis, axisOf, editable } from "./schemes.ts";
 import { Clerk } from "./staff.ts";
-import { checkedOf, figureOf, fragmentOf, setOf, type State, storyOf, textOf } from "./state.ts";
-import type { Catalogue, Checked, Problem, Question } from "./types.ts";
+import { checkedOf, copyOf, figureOf, GREATEST_SEED, isSeed, keyOf, presetOf, setOf, type State, storyOf, textOf } from "./state.ts";
+import type { Catalogue, Checked, Problem, Problems, Question } from "./types.ts";
 
 const MOST_COLUMNS = 4;
 const INSTANTS = 1000;
 const FOLLOWED = 8;
-const PACKETS = 150_000;
 /** The instant that is shown first: at the beginning nothing is to be seen. */
 const IN_THE_MIDDLE = 0.4;
+/** A refusal that stands for this long is explained, in milliseconds: a slider may be on its way. */
+const SETTLED = 120;
+/** After this long without new results the old ones are marked, in milliseconds. */
+const LATE = 400;
 
 export class Studio {
   readonly clerk = new Clerk();
+  readonly address = new Address();
   readonly #claims = new Claims(this.clerk);
   readonly player: Player;
+  /** What the controls say. */
   state: State;
   files: Record<string, string> = {};
-  checked: Checked | undefined;
   columns: Column[] = [];
   #catalogue: Catalogue | undefined;
   #scales: Scales = [];
   #drawing = false;
   #learning = false;
+  /** The last state that the engine took, and the last whose results are on the page. */
+  #valid: Valid | undefined;
+  #good: Valid | undefined;
+  #refused = false;
+  /** The control of a scheme that was changed last. */
+  #edited: HTMLElement | undefined;
+  /** The key of the state whose films are on the page, and of the one whose runs failed. */
+  #shown = "";
+  #failed: { key: string; problems: Problem[] } | undefined;
+  #begun = 0;
   #asked = 0;
   #round = 0;
-  #saving: ReturnType<typeof setTimeout> | undefined;
+  #explaining: ReturnType<typeof setTimeout> | undefined;
+  #late: ReturnType<typeof setTimeout> | undefined;
   /** Called when all schemes of a change have been simulated. */
   onsettled: () => void = () => {};
   onproblems: (problems: Problem[]) => void = () => {};
+  /** Called when a state has no results, and there are no earlier ones. */
+  onlost: (problems: Problem[]) => void = () => {};
 
   constructor(state: State) {
     this.state = state;
     this.player = new Player((at) => {
       this.#point(at);
       this.state.at = at;
-      if (!this.player.playing) this.#save();
+      if (!this.#valid) return;
+      this.#valid.state.at = at;
+      if (!this.player.playing) this.address.save(this.#valid.state);
     });
+    named("columns").addEventListener("change", (event) => (this.#edited = event.target as HTMLElement), { capture: true });
     onTheme(() => this.#draw());
-    new ResizeObserver(() => this.#draw()).observe(named("columns"));
+    new ResizeObserver(() => {
+      this.#draw();
+      overflows();
+    }).observe(named("columns"));
+  }
+
+  get checked(): Checked | undefined {
+    return this.#valid?.checked;
+  }
+
+  /** The state of the results: what an address says. */
+  get valid(): State | undefined {
+    return this.#valid?.state;
   }
 
   get seed(): number {
-    return this.state.seed ?? this.checked?.seed ?? 1;
+    return this.#valid?.state.seed ?? this.checked?.seed ?? 1;
   }
 
   get labels(): string[] {
@@ -63,32 +100,60 @@ export class Studio {
     return this.checked ? axisOf(this.checked.tree) : undefined;
   }
 
-  /** Begins with another state. */
-  async load(state: State): Promise<void> {
-    const at = state.at;
+  /** Begins with another state; if it has problems, the page stays as it was. */
+  async load(state: State): Promise<Problem[]> {
+    const [before, next] = [this.state, copyOf(state)];
+    this.address.stop();
     this.player.pause();
-    this.state = state;
-    await this.#check(true);
-    this.player.seek(at ?? IN_THE_MIDDLE * (this.checked?.cases[0]?.duration_s ?? 0));
+    this.state = next;
+    const problems = await this.#check(true);
+    // Another one may have been loaded meanwhile.
+    if (this.state !== next) return [];
+    if (problems.length > 0) this.state = before;
+    else this.player.seek(state.at ?? IN_THE_MIDDLE * (this.checked?.cases[0]?.duration_s ?? 0));
+    return problems;
+  }
+
+  /** A preset as it is, in an entry of its own of the browser's history. */
+  async begin(preset: string): Promise<void> {
+    const begun = ++this.#begun;
+    if (this.valid) await this.address.keep(this.valid);
+    // Of several that are chosen one after another at once the last counts.
+    if (begun !== this.#begun) return;
+    this.address.enter(preset);
+    await this.load({ preset, set: {} });
   }
 
   /** Sets a field from outside, as the sliders do. */
   async set(path: string, written: string): Promise<void> {
     this.state.set = { ...this.state.set, [path]: written };
     this.#run();
-    await this.#check(false);
+    await this.#try(false);
   }
 
-  async seedWith(seed: number): Promise<void> {
+  /** Takes a seed as it was typed. */
+  async seedWith(typed: string): Promise<void> {
+    const seed = typed.trim() === "" ? Number.NaN : Number(typed);
+    if (!isSeed(seed)) {
+      this.#round += 1;
+      const which = typed.trim() === "" ? "An empty seed" : `Seed ${typed}`;
+      return this.#mark({
+        sentence: `${which} is refused: a seed is a whole number from 0 to ${GREATEST_SEED.toLocaleString("en")}.`,
+        paths: ["seed"],
+        before: `seed ${this.seed}`,
+      });
+    }
     this.state.seed = seed;
     this.#run();
-    await this.#check(false);
+    await this.#try(false);
   }
 
   /** Takes a text instead of preset and fields. */
   async write(text: string): Promise<void> {
-    this.state = { ...this.state, text, set: {} };
-    await this.#check(true);
+    this.state = { ...this.state, set: {} };
+    if (text === presetOf(this.state.preset).text) delete this.state.text;
+    else this.state.text = text;
+    await this.#try(true);
   }
 
   async learn(): Promise<void> {
@@ -98,29 +163,94 @@ export class Studio {
     this.#settle();
   }
 
-  get #scenario(): Question {
-    return { text: textOf(this.state), set: setOf(this.state), files: this.files };
+  #scenario(state: State): Question {
+    const [text, set] = [textOf(state), setOf(state)];
+    const written = [text, ...set].join("\n");
+    const files = Object.entries(this.files).filter(([name]) => written.includes(name) || written.includes(JSON.stringify(name)));
+    return { text, set, files: Object.fromEntries(files) };
   }
 
-  #question(place: number): Question {
-    return { ...this.#scenario, case: place, seed: this.seed, instants: INSTANTS, followed: FOLLOWED, packets: PACKETS };
+  #question(state: State, place: number): Question {
+    // Without a seed it is the scenario's first, which may have more digits than a number of a page.
+    const seed = state.seed === undefined ? {} : { seed: state.seed };
+    return { ...this.#scenario(state), ...seed, case: place, instants: INSTANTS, followed: FOLLOWED, packets: PACKETS };
   }
 
-  /** Reads the scenario; with `anew`, sliders are made again and everything runs. */
-  async #check(anew: boolean): Promise<void> {
+  /** Reads a change of the controls, and marks the results if it is refused. */
+  async #try(anew: boolean): Promise<void> {
+    const problems = await this.#check(anew);
+    if (problems.length > 0) this.#refuse(problems);
+  }
+
+  /** Reads the scenario; with `anew`, sliders are made again and everything runs. The problems of the latest state, if it has some. */
+  async #check(anew: boolean): Promise<Problem[]> {
     const round = ++this.#round;
-    const checked = checkedOf(this.state) ?? (await this.clerk.check(this.#scenario));
-    if (round !== this.#round) return;
-    if ("problems" in checked) return this.onproblems(checked.problems);
-    this.onproblems([]);
+    const state = this.state;
+    const checked = checkedOf(state) ?? (await this.clerk.check(this.#scenario(state)));
+    if (round !== this.#round) return [];
+    if ("problems" in checked) return checked.problems;
     const cases = this.checked?.cases.length;
-    this.checked = checked;
+    this.#valid = { state: copyOf(state), checked };
+    this.#accept();
     this.player.duration = checked.cases[0]?.duration_s ?? 1;
     if (anew) this.#controls();
     this.#heads();
     if (anew || cases !== checked.cases.length) this.#run();
     else this.#settle();
-    this.#save();
+    this.address.save(this.#valid.state);
+    return [];
+  }
+
+  /** What the controls say is refused: what is on the page belongs to the last state that was not. */
+  #refuse(problems: Problem[]): void {
+    this.onproblems(problems.filter(({ set }) => set === null && this.state.text !== undefined));
+    const valid = this.#valid;
+    if (!valid) return;
+    this.#refused = true;
+    mark("Results of the last valid setting.");
+    if (this.#shown !== keyOf(valid.state)) this.#run(valid.state);
+    const round = this.#round;
+    clearTimeout(this.#explaining);
+    this.#explaining = setTimeout(async () => {
+      const check = (state: State): Promise<Checked | Problems> => this.clerk.check(this.#scenario(state));
+      const refusal = await explain(copyOf(this.state), valid, problems, check);
+      if (round === this.#round) this.#mark(refusal);
+    }, SETTLED);
+  }
+
+  /** Says what is refused, marks its controls and the results, and offers ways out. */
+  #mark({ sentence, paths, before, back = `Back to ${before}`, nearest }: Refusal): void {
+    this.#refused = true;
+    const idOf = (path: string): string => (path === "seed" ? path : sliderOf(path));
+    const controls = paths.map((path) => (path.startsWith("sweep.") ? this.#edited : document.getElementById(idOf(path))));
+    blame(controls);
+    // The button is gone then: its reader is led to the control.
+    const after = (act: Promise<void>): void => void act.then(() => document.getElementById(idOf(paths[0] ?? ""))?.focus());
+    const ways: Way[] = nearest ? [{ text: `Take ${nearest.shown}`, act: () => after(this.#amend(nearest.path, nearest.written)) }] : [];
+    refuse(`${sentence} The page shows ${before}.`, ...ways, { text: back, act: () => after(this.restore()) });
+    mark(`Results of the last valid setting: ${before}.`);
+  }
+
+  #accept(): void {
+    clearTimeout(this.#explaining);
+    this.#refused = false;
+    this.onproblems([]);
+    accept();
+    const seed = named<HTMLInputElement>("seed");
+    if (document.activeElement !== seed) seed.value = String(this.seed);
+  }
+
+  /** Goes back to the last state that was not refused. */
+  async restore(): Promise<void> {
+    if (!this.#valid) return;
+    this.state = copyOf(this.#valid.state);
+    for (const { head } of this.columns) head.forget();
+    await this.#try(true);
+  }
+
+  async #amend(path: string, written: string): Promise<void> {
+    this.state.set = { ...this.state.set, [path]: written };
+    await this.#try(true);
   }
 
   #controls(): void {
@@ -142,6 +272,7 @@ export class Studio {
         (at) => this.player.seek(at),
         () => this.#values((values) => values.filter((_, other) => other !== place)),
         () => this.#draw(),
+        (sentence) => this.#mark({ sentence, paths: ["sweep."], before: "the schemes named here" }),
       );
       this.columns.push(column);
       named("columns").append(column.element);
@@ -166,27 +297,43 @@ export class Studio {
     const axis = this.axis;
     if (!editable(axis)) return;
     const values = change(axis.values.map(String)).slice(0, MOST_COLUMNS);
-    this.state.set = { ...this.state.set, [`sweep.${axis.path}`]: JSON.stringify(values) };
-    this.#run();
-    void this.#check(false);
+    void this.set(`sweep.${axis.path}`, JSON.stringify(values));
   }
 
   /** Simulates every scheme. */
-  #run(): void {
-    if (!this.checked) return;
-    const asked = ++this.#asked;
-    const began = performance.now();
-    const duration = this.checked.cases[0]?.duration_s ?? 1;
+  #run(state: State = this.state): void {
+    const checked = this.checked;
+    if (!checked) return;
+    const [asked, key, began] = [++this.#asked, keyOf(state), performance.now()];
+    const duration = checked.cases[0]?.duration_s ?? 1;
+    this.#failed = undefined;
+    clearTimeout(this.#late);
+    this.#late = setTimeout(() => this.#wait(), LATE);
     let left = this.columns.length;
+    let failed: Problem[] | undefined;
     this.columns.forEach((column, place) => {
-      column.run(this.#question(place), duration, (problems) => {
+      column.run(this.#question(state, place), duration, (problems) => {
         left -= 1;
-        if (problems) return this.onproblems(problems.problems);
-        this.#draw();
-        if (left === 0) requestAnimationFrame(() => performance.measure("change to picture", { start: began }));
-        if (left === 0 && asked === this.#asked) this.#settle();
+        if (problems) failed ??= problems.problems;
+        else this.#draw();
+        if (left > 0) return;
+        if (asked === this.#asked) {
+          clearTimeout(this.#late);
+          this.#failed = failed && { key, problems: failed };
+        }
+        if (failed) return this.#settle();
+        this.#shown = key;
+        requestAnimationFrame(() => performance.measure("change to picture", { start: began }));
+        if (asked === this.#asked) this.#settle();
       });
     });
+  }
+
+  /** A run takes long: what is on the page belongs to the setting before. */
+  #wait(): void {
+    if (!this.#good) return;
+    named("effort").textContent = "simulating …";
+    if (!this.#refused) mark("Results of the setting before: the new one is being simulated.");
   }
 
   /** Draws everything with the next picture of the screen. */
@@ -219,22 +366,33 @@ export class Studio {
     for (const column of this.columns) column.point(at, longest, memory);
   }
 
+  /** Shows the results of the last valid state, once its runs have ended. */
   #settle(): void {
+    const valid = this.#valid;
+    if (!valid) return;
+    if (this.#failed?.key === keyOf(valid.state)) return this.#gaveUp(this.#failed.problems);
     const films = this.columns.flatMap(({ film, whole }) => (film && whole ? [film] : []));
-    if (!this.#catalogue || films.length === 0 || films.length < this.columns.length) return;
+    if (this.#shown !== keyOf(valid.state) || !this.#catalogue || films.length === 0 || films.length < this.columns.length) return;
+    this.#good = valid;
+    if (!this.#refused) mark(undefined);
     named("results").replaceChildren(results(films, this.labels.slice(0, films.length), this.#catalogue));
+    overflows();
     const packets = films.reduce((sum, film) => sum + film.answer.bottleneck_packets, 0);
-    const took = this.columns.reduce((sum, column) => sum + column.took, 0);
-    named("effort").textContent = `${packets.toLocaleString("en")} packets simulated in ${took.toFixed(0)} ms`;
-    this.#claims.live(figureOf(this.state), this.#scenario, films.map((film) => film.answer.rows));
+    const spans = this.columns.map(({ span }) => span);
+    const took = Math.max(...spans.map(([, ended]) => ended)) - Math.min(...spans.map(([began]) => began));
+    const by = films.length > 1 ? `, ${films.length} runs side by side` : "";
+    named("effort").textContent = `${packets.toLocaleString("en")} packets simulated in ${took.toFixed(0)} ms${by}`;
+    this.#claims.live(figureOf(valid.state), this.#scenario(valid.state), films.map((film) => film.answer.rows));
     this.onsettled();
   }
 
-  /** Keeps the state in the address, when nothing has changed for a while. */
-  #save(): void {
-    clearTimeout(this.#saving);
-    this.#saving = setTimeout(() => {
-      void fragmentOf(this.state).then((fragment) => history.replaceState(null, "", `#${fragment}`));
-    }, 250);
+  /** The engine took a state, and failed when it ran. */
+  #gaveUp(problems: Problem[]): void {
+    this.#failed = undefined;
+    if (!this.#good) return this.onlost(problems);
+    this.#valid = this.#good;
+    this.#heads();
+    this.address.save(this.#valid.state);
+    this.#refuse(problems);
   }
 }

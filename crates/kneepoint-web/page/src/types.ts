@@ -115,6 +115,13 @@ export interface Preset {
 /** Published numbers as their experiment has them. */
 export type Published = number | string | Published[] | { [name: string]: Published };
 
+/** A word of a publication that stands for a number in checks. */
+export interface Word {
+  name: string;
+  value: number;
+  about: string;
+}
+
 export interface Told {
   id: string;
   text: string;
@@ -125,6 +132,8 @@ export interface Told {
   ours: [string, number | null][];
   published: Published | null;
   tolerance: string;
+  checks: string[];
+  words: Word[];
 }
 
 export interface Judged {

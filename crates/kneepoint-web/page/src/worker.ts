@@ -18,7 +18,10 @@ export type Told =
   | { module: WebAssembly.Module }
   | { id: number; progress: number }
   | { id: number; film: FilmHead; numbers: Float32Array }
-  | { id: number; result: unknown; numbers?: Float32Array; took?: number };
+  | { id: number; result: unknown; numbers?: Float32Array; span?: Span };
+
+/** From when to when a run went on, in milliseconds on the clock of all workers. */
+export type Span = [began: number, ended: number];
 
 /** How long a run goes on before it looks up, in milliseconds. */
 const PATIENCE = 25;
@@ -66,7 +69,8 @@ async function run(engine: Engine, { id, question, duration, early }: Extract<As
     stepped = performance.now();
   }
   const { answer, numbers }: Run = engine.finish();
-  send({ id, result: answer, numbers, took: performance.now() - began }, [numbers.buffer]);
+  const clock = performance.timeOrigin;
+  send({ id, result: answer, numbers, span: [clock + began, clock + performance.now()] }, [numbers.buffer]);
 }
 
 /** The bytes of a text in base64. */

@@ -6,73 +6,15 @@
 //
 // A fault is a line, and the exit status is 1 if there is one. Times are told and not judged: they are the machine's.
 
-import { mkdirSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { join, resolve } from "node:path";
-import { pathToFileURL } from "node:url";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
 
-import { chromium } from "playwright-core";
+import { barriersOf, close, drag, fault, hashes, opened, percentile, settled } from "./browser.mjs";
+import { mishaps } from "./mishaps.mjs";
 
 const given = process.argv.slice(2);
 const option = (name) => (given.includes(name) ? given[given.indexOf(name) + 1] : undefined);
-const [file, shots, film] = [pathToFileURL(resolve(given[0])).href, option("--shots"), option("--film")];
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-
-const faults = [];
-const fault = (what) => {
-  faults.push(what);
-  console.error(`FAULT: ${what}`);
-};
-
-const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
-
-/** A page with a preset or the state of an address, when it has shown everything. */
-async function opened(fragment, { width = 1400, height = 900, colorScheme = "light" } = {}) {
-  const page = await browser.newPage({ viewport: { width, height }, colorScheme });
-  page.on("pageerror", (error) => fault(`${fragment}: ${error.message}`));
-  page.on("request", (request) => {
-    const own = request.url().startsWith(file) || request.url().startsWith("blob:") || request.url().startsWith("data:");
-    if (!own) fault(`${fragment} asks for ${request.url()}`);
-  });
-  await page.goto(`${file}#${fragment}`);
-  await settled(page);
-  return page;
-}
-
-/** Waits until all schemes have their pictures, and results stand. */
-async function settled(page) {
-  await page.waitForFunction(
-    () => {
-      const schemes = [...document.querySelectorAll("article")];
-      const table = document.querySelector("#results table");
-      return table && schemes.length > 0 && schemes.every((one) => one.dataset.hash && !one.classList.contains("busy"));
-    },
-    undefined,
-    { timeout: 60_000 },
-  );
-}
-
-const hashes = (page) => page.evaluate(() => [...document.querySelectorAll("article")].map((one) => one.dataset.hash).join(" "));
-const percentile = (values, share) => [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(share * values.length))];
-
-/** Moves a slider, waits for the picture of every scheme, and returns how long that took in milliseconds. */
-async function drag(page, selector, steps) {
-  return page.evaluate(
-    async ([selector, steps]) => {
-      const slider = document.querySelector(selector);
-      const took = [];
-      for (let step = 0; step < steps; step++) {
-        const before = performance.getEntriesByName("change to picture").length;
-        slider.value = String(Number(slider.value) + (step % 20 < 10 ? 1 : -1));
-        slider.dispatchEvent(new Event("input", { bubbles: true }));
-        while (performance.getEntriesByName("change to picture").length === before) await new Promise((go) => setTimeout(go, 1));
-        took.push(performance.getEntriesByName("change to picture").at(-1).duration);
-      }
-      return took;
-    },
-    [selector, steps],
-  );
-}
+const [shots, film] = [option("--shots"), option("--film")];
 
 /** How often the page is opened to see how soon it shows something. */
 const OPENINGS = 12;
@@ -254,12 +196,7 @@ async function barriers() {
       if (preset.startsWith("pert")) await page.locator("#claims-list li").first().waitFor();
       await page.evaluate(() => document.querySelectorAll("details").forEach((one) => (one.open = true)));
       await page.waitForTimeout(200);
-      await page.evaluate(axe);
-      const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
-      for (const { id, nodes } of violations) {
-        found += nodes.length;
-        for (const { target, failureSummary } of nodes.slice(0, 3)) fault(`${preset}, ${width} px ${colorScheme}: ${id}: ${target.join(" ")}: ${failureSummary.replace(/\s+/g, " ").slice(0, 200)}`);
-      }
+      found += await barriersOf(page, `${preset}, ${width} px ${colorScheme}`);
       const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
       if (wide > 0) fault(`${width} px: the page is ${wide} px too wide`);
       await page.close();
@@ -272,7 +209,7 @@ async function barriers() {
 async function pictures(folder) {
   mkdirSync(folder, { recursive: true });
   const page = await opened("sawtooth");
-  const presets = await page.evaluate(() => [...document.querySelectorAll("#preset option")].map((one) => one.value));
+  const presets = await page.evaluate(() => [...document.querySelectorAll("#preset optgroup option")].map((one) => one.value));
   await page.close();
   for (const preset of presets) {
     for (const [name, look] of [["wide", {}], ["narrow", { width: 400 }], ["dark", { colorScheme: "dark" }]]) {
@@ -305,7 +242,5 @@ async function filmed(folder) {
 
 if (shots) await pictures(shots);
 else if (film) await filmed(film);
-else for (const act of [times, frames, addresses, papers, linked, keyboard, barriers]) await act();
-await browser.close();
-console.log(`${faults.length} faults`);
-process.exit(faults.length === 0 ? 0 : 1);
+else for (const act of [times, frames, addresses, papers, linked, keyboard, barriers, ...mishaps]) await act();
+process.exit((await close()) === 0 ? 0 : 1);

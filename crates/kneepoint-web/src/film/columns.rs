@@ -102,8 +102,13 @@ impl Film {
     /// Its first `count` intervals.
     fn columns_until(&self, count: usize) -> Columns {
         let way = &self.way;
-        let waits = way.packets.iter().map(|one| one.left_s - one.arrived_s);
         let interval_s = self.interval.as_secs_f64();
+        let end_s = (interval_s * count as f64) as f32;
+        // A packet that is still there has waited until now.
+        let waits = way
+            .packets
+            .iter()
+            .map(|one| if one.left_s.is_finite() { one.left_s } else { end_s } - one.arrived_s);
         let mut film = Columns {
             interval_s,
             intervals: self.intervals,

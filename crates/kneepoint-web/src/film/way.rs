@@ -97,7 +97,10 @@ impl Way {
         }
         let kept = self.keep(at.0, at.0, packet, group, fate);
         if waits && kept {
-            self.waiting.insert(packet.id, self.packets.len() - 1);
+            let place = self.packets.len() - 1;
+            // The run may end before it leaves.
+            self.packets[place].left_s = f32::INFINITY;
+            self.waiting.insert(packet.id, place);
         }
     }
 
@@ -131,14 +134,13 @@ impl Way {
             }
             Fate::Dropped(_) => self.drops[at.1] += 1.0,
         }
-        let place = match fate {
-            Fate::Marked => self.waiting.get(&packet.id).copied(),
-            _ => {
-                self.grown[at.1] -= 1.0;
-                self.waiting.remove(&packet.id)
-            }
-        };
-        if let Some(place) = place {
+        if fate == Fate::Marked {
+            let place = self.waiting.get(&packet.id).copied();
+            place.into_iter().for_each(|place| self.packets[place].fate = number(fate));
+            return;
+        }
+        self.grown[at.1] -= 1.0;
+        if let Some(place) = self.waiting.remove(&packet.id) {
             self.packets[place].fate = number(fate);
             self.packets[place].left_s = at.0.as_secs_f64() as f32;
         }
