@@ -19,7 +19,7 @@ pub struct Workload {
     /// The traffic, and with it the default schemes and bottleneck
     #[arg(long, value_enum, default_value_t = Kind::Bulk, ignore_case = true)]
     workload: Kind,
-    /// Web sessions next to the long transfers [with --workload web: 100]
+    /// Web sessions next to the long transfers: of pages, one every 15 s on average, or with --workload web of objects, one after another [with --workload web: 100]
     #[arg(
         long,
         default_value_t = 0,
@@ -97,7 +97,8 @@ impl Workload {
             (0, ..) => String::new(),
             (web, Some(page), _) => format!(", {web} sessions that load {page} over {}", self.protocol),
             (web, _, Some(sizes)) => format!(", {web} web sessions of {sizes}"),
-            (web, ..) => format!(", {web} web sessions"),
+            (web, ..) if self.is_web() => format!(", {web} web sessions of objects"),
+            (web, ..) => format!(", {web} web sessions of pages"),
         }
     }
 
@@ -175,6 +176,14 @@ fn brief(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn titles_tell_pages_from_objects() {
+        let of =
+            |kind| Workload { workload: kind, web: 20, sizes: None, page: None, protocol: String::new() };
+        let titles = [Kind::Bulk, Kind::Web].map(|kind| of(kind).title());
+        assert_eq!(titles, [", 20 web sessions of pages", ", 20 web sessions of objects"]);
+    }
 
     #[test]
     fn a_long_name_keeps_its_begin_and_its_end_within_whole_characters() {

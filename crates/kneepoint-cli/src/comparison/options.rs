@@ -17,7 +17,7 @@ pub struct ComparisonOptions {
     pub(super) sweep: SweepOptions,
     /// Run further seeds until the 95 % intervals of the headline metrics are so narrow: a part of the mean, and points of a fraction
     ///
-    /// `2%` is of all of them, `utilization=1%,delay=5%` of two. There are eight seeds at least, since fewer stop by chance, and twice as
+    /// `2%` applies to all of them, `utilization=1%,delay=5%` to two, `completion_time_p50_ms=5%` to each group's median completion time. There are eight seeds at least, since fewer stop by chance, and twice as
     /// many in each round at most. The report says which number was the last.
     #[arg(long, value_name = "PART|METRIC=PART,…")]
     pub(super) precision: Option<Precision>,

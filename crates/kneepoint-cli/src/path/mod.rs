@@ -17,6 +17,7 @@ mod table;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use kneepoint::suggest::closest;
 use kneepoint_bench::session::Session;
 
 use crate::completion;
@@ -288,20 +289,25 @@ fn not_of_one_way(property: &Property, option: &str, value: &str) -> Failure {
     Failure::usage(format!("{option}: a simulation has no `{}` of one way", property.word), remedy)
 }
 
-/// The properties that `--up` or `--down` lists. Values may have commas of their own: a part without a known key
-/// belongs to the value before.
+/// The properties that `--up` or `--down` lists. Values may have commas of their own: a part without a key belongs to the value
+/// before, and so does one with a key after a colon, as in `handover=15s:outage=1ms,rates=5mbit`.
 fn pairs(option: &str, words: &[String]) -> Result<Vec<(String, String)>, Failure> {
     let mut given: Vec<(String, String)> = Vec::new();
     for word in words {
-        match (word.split_once('=').filter(|(key, _)| of_one_way(key)), given.last_mut()) {
+        let pair = word.split_once('=');
+        match (pair.filter(|(key, _)| of_one_way(key)), given.last_mut()) {
             (Some((key, value)), _) => given.push((key.to_string(), value.to_string())),
-            (None, Some((_, value))) => *value += &format!(",{word}"),
-            (None, None) => {
+            (None, Some((_, value))) if pair.is_none() || value.contains(':') => {
+                *value += &format!(",{word}");
+            }
+            _ => {
                 let known: Vec<&str> =
                     PROPERTIES.iter().map(|one| one.word).filter(|one| of_one_way(one)).collect();
+                let meant = pair.and_then(|(key, _)| closest(key, &known));
+                let meant = meant.map_or(String::new(), |key| format!("did you mean `{key}`? "));
                 return Err(Failure::usage(
                     format!("{option}: `{word}` is not a property of a link"),
-                    format!("write KEY=VALUE with one of {}", known.join(", ")),
+                    format!("{meant}write KEY=VALUE with one of {}", known.join(", ")),
                 ));
             }
         }

@@ -20,7 +20,7 @@ use kneepoint_bench::forecast::Forecast;
 use kneepoint_bench::session::Session;
 
 use super::Verb;
-use super::compare::{read_scheme, replacing, short_names, tcp_options};
+use super::compare::{apart, read_scheme, replacing, short_names, tcp_options};
 use crate::comparison::{refused, write_scenarios};
 use crate::completion;
 use crate::failure::Failure;
@@ -252,6 +252,7 @@ fn question(session: &Session, arguments: &Arguments, path: &Fields) -> Result<Q
     };
     let controllers: Vec<String> =
         arguments.controllers.iter().map(|written| scheme::declared(written)).collect();
+    apart(session, &controllers)?;
     distinct("the controller", &controllers, String::clone)?;
     distinct("--buffers:", &buffers, |buffer| meant(buffer))?;
     distinct("--flows:", &flows, u32::clone)?;

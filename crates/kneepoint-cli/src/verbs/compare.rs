@@ -161,8 +161,22 @@ fn plan(session: &Session, arguments: &Arguments) -> Result<ComparisonPlan, Fail
     })
 }
 
+/// Refuses schemes with commas between, which are arguments of their own.
+pub(super) fn apart(session: &Session, schemes: &[String]) -> Result<(), Failure> {
+    let known = |name: &&str| session.extensions().scheme(name).is_ok();
+    for list in schemes {
+        let names: Vec<&str> = list.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
+        if list.contains(',') && names.iter().all(|name| known(&name)) {
+            let remedy = format!("write them with spaces between: `{}`", names.join(" "));
+            return Err(Failure::usage(format!("`{list}` is a list of schemes"), remedy));
+        }
+    }
+    Ok(())
+}
+
 /// The schemes, each named once.
 fn read_all(session: &Session, schemes: &[String], tcp: &[(String, Raw)]) -> Result<Vec<Scheme>, Failure> {
+    apart(session, schemes)?;
     let read = |(place, name): (usize, &String)| match schemes[..place].contains(name) {
         true => Err(Failure::usage(format!("the scheme `{name}` is given twice"), "name each scheme once")),
         false => read_scheme(session, name, tcp),

@@ -323,14 +323,15 @@ fn member(group: &Group, member: &Member, schedule: &Schedule) -> Checked {
     )
 }
 
-/// Each pair of a group has a path both ways.
+/// Each pair of a group has a path both ways, whose policers let its packets pass.
 fn paths(groups: &[Group], network: &Network) -> Checked {
     let mut routes = Routes::new(network);
     let mut last = None;
-    for (name, &(from, to)) in
-        groups.iter().flat_map(|group| group.pairs.iter().map(|pair| (&group.name, pair)))
+    for (group, &(from, to)) in
+        groups.iter().flat_map(|group| group.pairs.iter().map(move |pair| (group, pair)))
     {
-        if last.replace((from, to)) == Some((from, to)) {
+        let (name, packet) = (&group.name, group.full_packet());
+        if last.replace((packet, from, to)) == Some((packet, from, to)) {
             continue;
         }
         for (a, b) in [(from, to), (to, from)] {
@@ -341,8 +342,25 @@ fn paths(groups: &[Group], network: &Network) -> Checked {
                 "connect them with links in both directions",
             )?;
         }
+        for place in routes.path(from, to).unwrap_or_default() {
+            passes(&network.links[place as usize], packet.unwrap_or(Bytes(1)))?;
+        }
     }
     Ok(())
+}
+
+/// The burst of a policer holds a packet: larger ones would never pass.
+fn passes(link: &LinkSpec, packet: Bytes) -> Checked {
+    let policer = link.effects.as_deref().map(|effects| &effects.policer);
+    let Some(policer) = policer.filter(|policer| policer.rate.get().is_some()) else { return Ok(()) };
+    ensure(
+        policer.burst >= packet,
+        || {
+            let (name, burst) = (&link.name, policer.burst);
+            format!("policer of {name}: burst {burst} is below one packet, {packet}: none would pass")
+        },
+        "allowed is a packet to 1GB, as in `burst = \"64kb\"` or `--policer 10mbit:burst=64kb`",
+    )
 }
 
 /// A proxy joins two groups of the same shape at one node, whose receivers before it can close their windows.

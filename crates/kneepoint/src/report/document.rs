@@ -151,6 +151,8 @@ pub enum Standing {
     Best,
     /// Statistically indistinguishable from the best.
     Alike,
+    /// Equal to the best within the time of one packet.
+    Close,
 }
 
 impl Standing {
@@ -159,7 +161,7 @@ impl Standing {
         match self {
             Standing::Unmarked => "",
             Standing::Best => "*",
-            Standing::Alike => "≈",
+            Standing::Alike | Standing::Close => "≈",
         }
     }
 }

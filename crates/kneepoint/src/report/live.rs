@@ -415,6 +415,12 @@ mod tests {
         let text = text::render(&document(&report));
         assert!(text.contains("2 runs of the kernel, 2 of the simulator. 3 runs were repeated"), "{text}");
         assert!(text.contains("1 repetitions stayed spoiled"), "{text}");
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(
+            words
+                .contains("runs are all the same: nothing here is random, unless flows start in an interval"),
+            "{text}"
+        );
         assert_eq!(report.cases[0].repetitions.len(), 3);
     }
 

@@ -123,7 +123,7 @@ pub fn run(arguments: &Arguments) -> Result<bool, String> {
 
 /// The rates as a table of the page docs/precision.md.
 fn table(all: &[Judged]) -> String {
-    let mut text = "| scenarios | number | with a caution | unsteady | brief | epochs | tail | percentile | seeds |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|\n".to_string();
+    let mut text = "| scenarios | number | with a caution | unsteady | brief | epochs | tail | percentile | seeds | spurious |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n".to_string();
     for (name, length) in
         [("long enough", Length::Long), ("too short", Length::Short), ("neither", Length::Neither)]
     {

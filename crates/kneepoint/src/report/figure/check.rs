@@ -11,7 +11,7 @@ use crate::measure::{Subject, headlines};
 use crate::metric::Metric;
 use crate::scenario::FigureSpec;
 use crate::spec::Valid;
-use crate::suggest::did_you_mean;
+use crate::suggest::{closest, did_you_mean};
 
 /// The names of the parts of runs that metrics can be of.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -156,14 +156,14 @@ pub(super) fn quantity_text(wanted: &str) -> Result<String, Misfit> {
                 // Those of one kind of part are drawn of each of it.
                 let parts = Subject::FEW.iter().filter(|subject| subject.axes().len() == 1);
                 let subjects = std::iter::once(&Subject::Run).chain(parts);
-                let mut keys: Vec<&str> = Vec::new();
-                for metric in subjects.flat_map(|subject| subject.metrics()) {
-                    if !keys.contains(&metric.key.as_str()) {
-                        keys.push(&metric.key);
-                    }
-                }
+                let keys: Vec<&str> = subjects
+                    .flat_map(|subject| subject.metrics())
+                    .map(|metric| metric.key.as_str())
+                    .collect();
+                let meant = closest(&unknown.metric, &keys);
+                let meant = meant.map_or(String::new(), |key| format!("did you mean `{key}`? "));
                 let message = format!("no run measures `{}`", unknown.metric);
-                Misfit { message, help: did_you_mean(&unknown.metric, &keys) }
+                Misfit { message, help: format!("{meant}`knee list metrics` shows all") }
             }),
         },
         Err(wrong) => called()

@@ -4,6 +4,7 @@
 use super::{Case, Finding, Judged, KERNEL, Machine, Pair, Processor, Repetition, Report};
 use crate::chart::scheme_class;
 use crate::report::document::{Block, Column, Document, Layout, Prose, Section, Shown, Table, TableLine};
+use crate::report::grid::NOTHING_RANDOM;
 use crate::report::{figures, manifest};
 use crate::table::{Estimate, number};
 
@@ -146,6 +147,9 @@ fn runs(side: &str, case: &Case) -> String {
         text += &format!(
             " {superpackets} packets exceeded the MTU: an offload is on, and the queue counts too few."
         );
+    }
+    if predicted > 1 && case.predicted.windows(2).all(|pair| pair[0].is_same(&pair[1])) {
+        text += &format!(" The simulator's runs are all the same: {NOTHING_RANDOM}.");
     }
     text
 }

@@ -50,7 +50,7 @@ pub(super) fn evidence(judgement: &Judgement) -> String {
     };
     let count = match points.len() {
         1 => String::new(),
-        all => format!("at {good} of {all} points; "),
+        all => format!("held at {good} of {all} points; "),
     };
     // Several comparisons at one point are distinguished by their text; one at several points by the place.
     let comparisons = judgement.points.len();

@@ -78,8 +78,7 @@ impl<'c> Course<'c> {
 
     fn is_apart(&self) -> bool {
         let [low, high] = self.ends();
-        let differ = |ends: &Price| ends.is_better(low.0, high.0) || ends.is_better(high.0, low.0);
-        self.ends.as_ref().is_some_and(differ)
+        self.ends.as_ref().is_some_and(|ends| ends.differ(low.0, high.0))
     }
 
     /// Whether it reads differently somewhere, and the ends are indistinguishable.

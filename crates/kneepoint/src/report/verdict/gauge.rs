@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The quantities that a verdict is about, and their words.
 
+use super::super::contest::{Contest, Judgement};
 use super::super::{Comparison, RunResult, SchemeResult, transfers};
 use crate::measure::headlines;
 use crate::metric::{Better, Metric};
@@ -111,6 +112,11 @@ impl<'c> Gauge<'c> {
     pub(super) fn estimate(&self, scheme: &SchemeResult) -> Estimate {
         let known = scheme.distinct().iter().map(|run| self.of(run)).filter(|number| number.is_finite());
         Estimate::of(&known.collect::<Vec<_>>())
+    }
+
+    /// Some rivals in it.
+    pub(super) fn judged(&self, comparison: &Comparison, contest: &Contest) -> Option<Judgement> {
+        Judgement::of(comparison, contest, (&self.key, self.better), &|run| self.of(run))
     }
 
     /// Its number in a run, in the unit of files.

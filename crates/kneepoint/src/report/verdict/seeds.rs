@@ -32,7 +32,8 @@ fn looks_apart(judged: &Judgement) -> bool {
     let (low, high) = interval(judged.best());
     let beyond = |rank: &usize| {
         let (least, most) = interval(*rank);
-        !judged.is_apart(judged.best(), *rank) && (least > high || most < low)
+        let is_alike = !judged.is_apart(judged.best(), *rank) && !judged.is_within(judged.best(), *rank);
+        is_alike && (least > high || most < low)
     };
     judged.order[1..].iter().any(beyond)
 }

@@ -111,7 +111,7 @@ fn row(page: &mut String, table: &Table, line: &TableLine, columns: Range<usize>
             }
             None => String::new(),
         };
-        let mark = if *standing == Standing::Alike { standing.mark() } else { "" };
+        let mark = if *standing == Standing::Best { "" } else { standing.mark() };
         write!(page, "<td{side}>{}{mark}{spread}</td>", Escaped(&mean))?;
     }
     page.write_str("</tr>\n")
