@@ -4,7 +4,7 @@
 use std::ffi::OsString;
 
 use clap::error::{ContextKind, ErrorKind};
-use clap::{Arg, Command, CommandFactory, Error};
+use clap::{Arg, Command, CommandFactory, Error, Parser};
 
 use crate::verbs::Knee;
 
@@ -13,7 +13,8 @@ pub fn want_json(arguments: impl Iterator<Item = OsString>) -> bool {
     arguments.take_while(|argument| argument != "--").any(|argument| argument == "--json")
 }
 
-/// The refusal of a negative value that stands apart from its option, where it looks like options of one letter, says how to write it.
+/// The refusal of a negative value that stands apart from its option, where it looks like options of one letter: the option's own, or how to write
+/// the value where the option takes it.
 pub fn below_zero(refusal: Error) -> Error {
     let letters = refusal.get(ContextKind::InvalidArg).map(ToString::to_string).unwrap_or_default();
     let is_number =
@@ -21,17 +22,22 @@ pub fn below_zero(refusal: Error) -> Error {
     if refusal.kind() != ErrorKind::UnknownArgument || !is_number {
         return refusal;
     }
-    let words: Vec<_> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    let mut words: Vec<_> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     let command = Knee::command();
     let takes = |word: &str| word.strip_prefix("--").is_some_and(|long| takes_value(&command, long));
-    let option = words.windows(2).find(|two| takes(&two[0]) && two[1].starts_with(&letters));
-    let Some([option, value]) = option else { return refusal };
+    let Some(place) = words.windows(2).position(|two| takes(&two[0]) && two[1].starts_with(&letters)) else {
+        return refusal;
+    };
+    let value = words.remove(place + 1);
+    words[place] += &format!("={value}");
     let message =
-        format!("`{value}` is not an option\n\n  tip: write a value below zero as in `{option}={value}`");
-    Knee::command().error(ErrorKind::UnknownArgument, message)
+        format!("`{value}` is not an option\n\n  tip: write a value below zero as in `{}`", words[place]);
+    Knee::try_parse_from(&words)
+        .err()
+        .unwrap_or_else(|| Knee::command().error(ErrorKind::UnknownArgument, message))
 }
 
-/// Whether a command, or one below it, has an option of this name that takes a value.
+/// Whether a command or a subcommand has an option of this name that takes a value.
 fn takes_value(command: &Command, long: &str) -> bool {
     let takes = |one: &Arg| one.get_long() == Some(long) && one.get_action().takes_values();
     command.get_arguments().any(takes) || command.get_subcommands().any(|below| takes_value(below, long))

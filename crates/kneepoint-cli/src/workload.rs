@@ -19,7 +19,7 @@ pub struct Workload {
     /// The traffic, and with it the default schemes and bottleneck
     #[arg(long, value_enum, default_value_t = Kind::Bulk, ignore_case = true)]
     workload: Kind,
-    /// Web sessions next to the long transfers [with --workload web: 100]
+    /// Web sessions next to the long transfers: of pages, one every 15 s on average, or with --workload web of objects, one after another [with --workload web: 100]
     #[arg(
         long,
         default_value_t = 0,
@@ -34,7 +34,7 @@ pub struct Workload {
     /// Pages that web sessions load: a HAR file as a browser exports it, or a CSV file as for --sizes
     #[arg(long, value_name = "FILE")]
     page: Option<PathBuf>,
-    /// How the objects of a page use connections
+    /// Use of connections by the objects of a page
     #[arg(long, default_value = "http/2", requires = "page", value_parser = OneOf::of(Http::ALL.iter().map(|http| http.name())))]
     protocol: String,
 }
@@ -50,7 +50,7 @@ enum Kind {
 
 /// The schemes that are compared if none is given.
 const BULK: &[&str] = &["pert", "sack/droptail", "sack/red-ecn", "vegas/droptail"];
-/// None of them marks: marks for some would be compared with drops for others.
+/// None of them marks: otherwise marks of some would be compared with drops of others.
 const WEB: &[&str] = &[
     "sack/droptail",
     "sack/pi",
@@ -97,11 +97,12 @@ impl Workload {
             (0, ..) => String::new(),
             (web, Some(page), _) => format!(", {web} sessions that load {page} over {}", self.protocol),
             (web, _, Some(sizes)) => format!(", {web} web sessions of {sizes}"),
-            (web, ..) => format!(", {web} web sessions"),
+            (web, ..) if self.is_web() => format!(", {web} web sessions of objects"),
+            (web, ..) => format!(", {web} web sessions of pages"),
         }
     }
 
-    /// Options of TCP, with a handshake for web objects: opening a connection is a good part of a short transfer's time.
+    /// Options of TCP, with a handshake for web objects: opening a connection takes a large part of a short transfer's time.
     pub fn tcp(&self, mut options: Vec<(String, Raw)>) -> Vec<(String, Raw)> {
         if self.workload == Kind::Web && options.iter().all(|(name, _)| name != "handshake") {
             options.push(("handshake".into(), Raw::Bool(true)));
@@ -160,7 +161,7 @@ fn name(file: &Path) -> String {
 
 /// Bytes of a file's name in a title, which is not the place where it is read.
 const LONGEST: usize = 27;
-/// Of them the last ones, where names of one kind differ.
+/// Of these the last ones, in which names of one kind differ.
 const END: usize = 11;
 
 /// The name of a file, with an ellipsis in its middle where it is long.
@@ -175,6 +176,14 @@ fn brief(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn titles_tell_pages_from_objects() {
+        let of =
+            |kind| Workload { workload: kind, web: 20, sizes: None, page: None, protocol: String::new() };
+        let titles = [Kind::Bulk, Kind::Web].map(|kind| of(kind).title());
+        assert_eq!(titles, [", 20 web sessions of pages", ", 20 web sessions of objects"]);
+    }
 
     #[test]
     fn a_long_name_keeps_its_begin_and_its_end_within_whole_characters() {

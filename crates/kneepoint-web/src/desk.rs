@@ -26,7 +26,7 @@ pub struct Desk {
 }
 
 impl Desk {
-    /// Answers what a scenario amounts to, or its problems.
+    /// Returns the size of a scenario's runs, or its problems.
     pub fn check(&mut self) {
         let checked = self.question().and_then(|question| question.check());
         self.reply(checked);
@@ -107,7 +107,7 @@ impl Desk {
         self.reply(judged);
     }
 
-    /// Answers what a file is.
+    /// Returns the kind of a file.
     pub fn given(&mut self) {
         let (given, numbers) = given::read(&self.room);
         self.reply(Ok(given));

@@ -99,7 +99,7 @@ fn answer(session: &Session, arguments: &Arguments) -> Result<Answer, Failure> {
 
 /// The closest key; all of them would be too many.
 fn suggestion(word: &str, known: &[&str]) -> String {
-    let all = "`knee explain METRIC` tells what a key means, and docs/output.md lists all";
+    let all = "`knee list metrics` shows all";
     match did_you_mean(word, known).split_once("? ") {
         Some((closest, _)) => format!("{closest}? {all}"),
         None => all.to_string(),

@@ -5,7 +5,7 @@
 //! condition       the levels of all factors that are no choice of algorithms, as of the RTT or the buffer
 //! p               of each pair in a condition, Student's paired test, corrected over all its pairs by Holm
 //! best            the best mean, if p < 0.05 against some rival
-//! alike           p >= 0.05 against the best
+//! alike           p >= 0.05 against the best, or a delay that differs by less than the time of a packet
 //! ```
 //!
 //! Holm's correction counts all pairs, not only pairs with the best, because the same runs choose the best. Cases with equal best means all have the mark of the best.
@@ -13,6 +13,7 @@
 use std::collections::BTreeMap;
 
 use super::document::Standing;
+use super::figures::bottleneck;
 use super::{Comparison, Factor, RunResult, SchemeResult};
 use crate::chart::scheme_class;
 use crate::metric::Better;
@@ -25,7 +26,7 @@ const CHOICES: [&str; 6] = ["scheme", "cc", "queue", "reverse_queue", "feedback"
 /// Fewer seeds than this separate only large differences among several rivals.
 pub(super) const FEW_SEEDS: usize = 4;
 
-/// Whether people choose between the levels of a factor, rather than meet them.
+/// Whether the levels of a factor are choices, and not conditions.
 pub(super) fn is_choice(factor: &Factor) -> bool {
     factor.key.split('.').any(|part| CHOICES.contains(&part))
 }
@@ -54,13 +55,13 @@ impl Comparison {
         all.into_iter().map(|(_, contest)| contest).filter(|contest| contest.rivals.len() > 1).collect()
     }
 
-    /// The levels of the factors that are no choice.
+    /// The levels of the factors other than choices.
     fn condition(&self, scheme: &SchemeResult) -> Vec<usize> {
         let levels = self.factors.iter().zip(&scheme.levels);
         levels.filter(|(factor, _)| !is_choice(factor)).map(|(_, level)| *level).collect()
     }
 
-    /// The class of a case's colour: where other factors vary, too, the class of its algorithm.
+    /// The class of a case's colour, or of its algorithm where other factors vary as well.
     pub(super) fn class_of(&self, rank: usize) -> String {
         let choice =
             self.varied().find(|(_, factor)| is_choice(factor)).filter(|_| self.varied().count() > 1);
@@ -103,14 +104,34 @@ pub(super) struct Judgement {
     means: BTreeMap<usize, Estimate>,
     /// For each pair of rivals, the smaller rank first; none for a pair without two common seeds.
     p: BTreeMap<(usize, usize), f64>,
+    /// Smaller differences do not count.
+    pub(super) grain: f64,
+}
+
+/// The time of a packet at the bottleneck in milliseconds, the longest of any run of these schemes: a queueing delay is the time of
+/// some packets, and a difference below one packet is irrelevant. 0 for all metrics but delays of the queue.
+fn grain<'s>(key: &str, schemes: impl Iterator<Item = &'s SchemeResult>) -> f64 {
+    if !key.starts_with("queueing_delay") {
+        return 0.0;
+    }
+    let of_packet = |run: &RunResult| {
+        let link = bottleneck(run)?;
+        let bytes = link.value("served_bytes") / link.value("served_packets");
+        Some(8e3 * bytes / link.value("capacity_bps"))
+    };
+    schemes
+        .flat_map(|scheme| &scheme.runs)
+        .filter_map(of_packet)
+        .filter(|time| time.is_finite())
+        .fold(0.0, f64::max)
 }
 
 impl Judgement {
-    /// None where fewer than two rivals have the quantity.
+    /// By the metric of this key, if it is one; none where fewer than two rivals have the quantity.
     pub(super) fn of(
         comparison: &Comparison,
         contest: &Contest,
-        better: Better,
+        (key, better): (&str, Better),
         quantity: &dyn Fn(&RunResult) -> f64,
     ) -> Option<Judgement> {
         let schemes = &comparison.schemes;
@@ -134,7 +155,8 @@ impl Judgement {
         };
         let (pairs, single): (Vec<(usize, usize)>, Vec<f64>) = pairs.filter_map(probability).unzip();
         let p = pairs.into_iter().zip(holm(&single)).collect();
-        (order.len() > 1).then_some(Judgement { order, means, p })
+        let grain = grain(key, order.iter().map(|rank| &schemes[*rank]));
+        (order.len() > 1).then_some(Judgement { order, means, p, grain })
     }
 
     /// The rival with the best mean.
@@ -152,9 +174,19 @@ impl Judgement {
         self.p.get(&pair(one, other)).copied()
     }
 
-    /// Whether two rivals differ by more than noise.
+    /// Whether two rivals differ by too little to count.
+    pub(super) fn is_within(&self, one: usize, other: usize) -> bool {
+        (self.means[&one].mean - self.means[&other].mean).abs() < self.grain
+    }
+
+    /// Whether two rivals differ by more than noise, and enough to count.
     pub(super) fn is_apart(&self, one: usize, other: usize) -> bool {
-        self.p(one, other).is_some_and(|p| p < LEVEL)
+        !self.is_within(one, other) && self.p(one, other).is_some_and(|p| p < LEVEL)
+    }
+
+    /// Whether only the size of their difference makes two rivals equal.
+    pub(super) fn is_close(&self, one: usize, other: usize) -> bool {
+        self.is_within(one, other) && self.p(one, other).is_none_or(|p| p < LEVEL)
     }
 
     /// The rivals that are distinguishable from the best, in their order.
@@ -168,6 +200,7 @@ impl Judgement {
             ([], _) | (_, false) => Standing::Unmarked,
             _ if self.means[&rank].mean == self.means[&self.best()].mean => Standing::Best,
             (worse, _) if worse.contains(&rank) => Standing::Unmarked,
+            _ if self.is_close(self.best(), rank) => Standing::Close,
             _ => Standing::Alike,
         }
     }
@@ -234,13 +267,13 @@ mod tests {
         comparison
     }
 
-    /// The marks of all cases, of which less is better.
+    /// The marks of all cases; less is better.
     fn marks(cases: &[Given]) -> Vec<&'static str> {
         let comparison = comparison(cases);
         let mut all = vec![""; cases.len()];
         for contest in comparison.contests() {
             let judged =
-                Judgement::of(&comparison, &contest, Better::Less, &|run| value(&run.rows, "x", &[]));
+                Judgement::of(&comparison, &contest, ("x", Better::Less), &|run| value(&run.rows, "x", &[]));
             for rank in contest.rivals {
                 all[rank] = judged.as_ref().map_or("", |judged| judged.standing(rank).mark());
             }
@@ -305,7 +338,7 @@ mod tests {
         let contests = certain.contests();
         let [contest] = &contests[..] else { panic!("one condition") };
         let judged =
-            Judgement::of(&certain, contest, Better::More, &|run| value(&run.rows, "x", &[])).unwrap();
+            Judgement::of(&certain, contest, ("x", Better::More), &|run| value(&run.rows, "x", &[])).unwrap();
         assert_eq!((judged.best(), judged.p(0, 1)), (1, Some(0.0)));
     }
 }

@@ -5,7 +5,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::contest::{FEW_SEEDS, Judgement};
 use super::document::{Shown, Standing};
-use super::{Comparison, SchemeResult};
+use super::{Comparison, RunResult, SchemeResult};
 use crate::measure::{Subject, headlines};
 use crate::metric::Metric;
 use crate::table::{Estimate, Labels, Row, value};
@@ -14,7 +14,7 @@ use crate::table::{Estimate, Labels, Row, value};
 pub(super) struct Grid {
     pub(super) metrics: Vec<&'static Metric>,
     pub(super) lines: Vec<(String, Vec<Shown>)>,
-    /// Metrics that are the same in every line, and are no column, each with its number: `marked 0 %`.
+    /// Metrics that are the same in every line and therefore have no column, each with its number: `marked 0 %`.
     pub(super) same: Vec<String>,
 }
 
@@ -44,7 +44,7 @@ impl Grid {
         }
     }
 
-    /// The metrics that are no column, in a sentence.
+    /// The metrics without a column, in a sentence.
     pub(super) fn constants(&self) -> Option<String> {
         (!self.same.is_empty()).then(|| format!("The same in every row: {}.", self.same.join(", ")))
     }
@@ -55,7 +55,8 @@ fn standings(comparison: &Comparison, metric: &Metric) -> Vec<Standing> {
     let mut all = vec![Standing::Unmarked; comparison.schemes.len()];
     let Some(better) = metric.better else { return all };
     for contest in comparison.contests() {
-        let judged = Judgement::of(comparison, &contest, better, &|run| value(&run.rows, &metric.key, &[]));
+        let of = |run: &RunResult| value(&run.rows, &metric.key, &[]);
+        let judged = Judgement::of(comparison, &contest, (&metric.key, better), &of);
         for rank in contest.rivals {
             all[rank] = judged.as_ref().map_or(Standing::Unmarked, |judged| judged.standing(rank));
         }
@@ -70,9 +71,15 @@ pub(super) fn marks(cells: &[Shown], best: &str, seeds: usize) -> Option<String>
         2..FEW_SEEDS => format!(" {seeds} seeds separate only large differences."),
         _ => String::new(),
     };
-    let alike = any(Standing::Alike).then(|| {
-        format!(" {} statistically indistinguishable from it (p ≥ 0.05).{few}", Standing::Alike.mark())
-    });
+    let random = "statistically indistinguishable from it (p ≥ 0.05)";
+    let packet = "equal to it within the time of one packet";
+    let said = match [Standing::Alike, Standing::Close].map(any) {
+        [false, false] => None,
+        [true, false] => Some(random.to_string()),
+        [false, true] => Some(packet.to_string()),
+        [true, true] => Some(format!("{random}, or {packet}")),
+    };
+    let alike = said.map(|said| format!(" {} {said}.{few}", Standing::Alike.mark()));
     any(Standing::Best).then(|| {
         format!(
             "{best} the best mean under its conditions, by paired seeds with Holm's correction.{}",
@@ -167,7 +174,7 @@ pub(super) struct Breakdown {
 }
 
 impl Breakdown {
-    /// Of the metrics that `wanted` lets pass.
+    /// Only the metrics that `wanted` accepts.
     pub(super) fn of(comparison: &Comparison, subject: Subject, wanted: fn(&Metric) -> bool) -> Breakdown {
         let mut columns = Vec::new();
         let mut all = Vec::new();
@@ -196,10 +203,14 @@ fn told((metric, cells): &(&'static Metric, Vec<Shown>)) -> String {
     format!("{} {number} {}", metric.short, metric.unit).trim_end().to_string()
 }
 
-/// Whether several cells say the same.
+/// Whether several cells are equal.
 fn is_constant(cells: &[Shown]) -> bool {
     cells.len() > 1 && cells.windows(2).all(|pair| pair[0] == pair[1])
 }
+
+/// The reason why several runs are one, and the remedy.
+pub(super) const NOTHING_RANDOM: &str =
+    "nothing here is random, unless flows start in an interval, as `start = \"0s..5s\"`";
 
 /// More cases than this are counted instead of being named.
 const NAMED: usize = 3;
@@ -212,8 +223,7 @@ impl Comparison {
         match certain.map(|scheme| scheme.scheme.as_str()).collect::<Vec<_>>().as_slice() {
             [] => {}
             all if all.len() == self.schemes.len() => {
-                said += " All seeds gave the same run: nothing here is random, unless flows start in an interval, as \
-                         `start = \"0s..5s\"`.";
+                said += &format!(" All seeds gave the same run: {NOTHING_RANDOM}.");
             }
             some if some.len() > NAMED => {
                 let all = self.schemes.len();

@@ -11,8 +11,8 @@
 //! one case             Queueing delay is 12.3 ± 0.4 ms, …
 //! ```
 //!
-//! Probabilities are those of [contests](super::contest). A relative difference is a part of the mean of the rival
-//! behind `than`. A cost is measured against the rival that is best in that quantity.
+//! Probabilities are those of [contests](super::contest). A difference of delays below the time of one packet is none. A relative
+//! difference is a part of the mean of the rival behind `than`. A cost is measured against the rival that is best in that quantity.
 
 mod course;
 mod gauge;
@@ -21,10 +21,10 @@ mod price;
 mod seeds;
 mod varied;
 
-use super::Comparison;
 use super::contest::{Contest, Judgement};
 use super::document::Prose;
 use super::transfers::Group;
+use super::{Comparison, number};
 use crate::metric::Better;
 use gauge::Gauge;
 use price::{Cost, Paid, Price, costs};
@@ -72,14 +72,14 @@ fn judged(comparison: &Comparison, contests: &[Contest], gauge: &Gauge, costs: &
 
 /// One contest in words.
 fn told(comparison: &Comparison, contest: &Contest, gauge: &Gauge, others: &[Gauge]) -> Prose {
-    let judged = Judgement::of(comparison, contest, gauge.better, &|run| gauge.of(run));
+    let judged = gauge.judged(comparison, contest);
     judged.map_or_else(Prose::default, |judged| Telling { comparison, gauge, others, judged }.sentence())
 }
 
 /// A contest in words.
 struct Telling<'t> {
     comparison: &'t Comparison,
-    /// What decides it.
+    /// The quantity that decides it.
     gauge: &'t Gauge<'t>,
     /// The permitted cost of the best.
     others: &'t [Gauge<'t>],
@@ -88,13 +88,20 @@ struct Telling<'t> {
 
 impl Telling<'_> {
     fn sentence(&self) -> Prose {
-        let (best, next) = (self.judged.best(), self.judged.order[1]);
-        match (self.judged.p(best, next), self.judged.worse().as_slice()) {
-            (None, _) if self.judged.mean(best).mean != self.judged.mean(next).mean => self.apart(&[], next),
-            (_, []) => self.tied(),
-            (_, worse @ [apart, ..]) => {
-                let order = self.judged.order[1..].iter().copied();
-                self.apart(&order.filter(|rank| !worse.contains(rank)).collect::<Vec<_>>(), *apart)
+        let (best, order) = (self.judged.best(), &self.judged.order[1..]);
+        // Of single runs, any difference counts.
+        let behind = |rank: &usize| {
+            !self.judged.is_within(best, *rank) && self.judged.mean(*rank).mean != self.judged.mean(best).mean
+        };
+        let worse: Vec<usize> = match self.judged.p(best, order[0]) {
+            None => order.iter().copied().filter(behind).collect(),
+            Some(_) => self.judged.worse(),
+        };
+        match worse.first() {
+            None => self.tied(),
+            Some(apart) => {
+                let alike = order.iter().copied().filter(|rank| !worse.contains(rank));
+                self.apart(&alike.collect::<Vec<_>>(), *apart)
             }
         }
     }
@@ -116,39 +123,56 @@ impl Telling<'_> {
                 self.gauge.best()
             ),
             several => format!(
-                " has {} of {of}: {own}, {by} than {rival} ({others}, {evidence}){cost}; {} ({}) {} statistically \
-                 indistinguishable from it{}.",
+                " has {} of {of}: {own}, {by} than {rival} ({others}, {evidence}){cost}; {} ({}) {} {}{}.",
                 self.gauge.best(),
                 self.names(several),
                 self.numbers(several),
                 if several.len() == 1 { "is" } else { "are" },
+                self.likeness(several),
                 self.spared(first, several)
             ),
         };
         Prose::default().strong(self.name(first)).then(told)
     }
 
+    /// The likeness of rivals to the best.
+    fn likeness(&self, alike: &[usize]) -> String {
+        let close = alike.iter().filter(|rank| self.judged.is_close(self.judged.best(), **rank)).count();
+        let random = "statistically indistinguishable from it";
+        match close {
+            0 => random.into(),
+            all if all == alike.len() => format!("equal to it within {}", self.packet()),
+            _ => format!("{random} or equal within {}", self.packet()),
+        }
+    }
+
+    /// `the time of one packet, 1.2 ms`
+    fn packet(&self) -> String {
+        format!("the time of one packet, {}{}", number::significant(self.judged.grain, 2), self.gauge.after())
+    }
+
     /// None is distinguishable from the best.
     fn tied(&self) -> Prose {
         let order = &self.judged.order;
         let (first, last) = (self.judged.best(), order[order.len() - 1]);
+        let (names, numbers) = (self.names(order), self.numbers(order));
+        if self.judged.is_within(first, last) {
+            let what = &self.gauge.name;
+            return format!("The {what} of {names} is equal within {} ({numbers}).", self.packet()).into();
+        }
         let pairs = order
             .iter()
             .enumerate()
             .flat_map(|(place, one)| order[..place].iter().map(move |two| (*one, *two)));
         let said = match pairs.into_iter().any(|(one, two)| self.judged.is_apart(one, two)) {
             true => format!(
-                "None is statistically distinguishable in {} from {}, which has the best mean ({}: {}).",
+                "None is statistically distinguishable in {} from {}, which has the best mean ({names}: {numbers}).",
                 self.gauge.name,
-                self.name(first),
-                self.names(order),
-                self.numbers(order)
+                self.name(first)
             ),
             false => format!(
-                "The {} of {} is statistically indistinguishable ({}, {}).",
+                "The {} of {names} is statistically indistinguishable ({numbers}, {}).",
                 self.gauge.name,
-                self.names(order),
-                self.numbers(order),
                 self.evidence(first, last)
             ),
         };
@@ -199,7 +223,7 @@ impl Telling<'_> {
         Price::of(self.comparison, &self.judged.order, gauge)
     }
 
-    /// `, at 0.4 % less utilization`: the quantities that are worse than the best rival's, or that it costs nothing.
+    /// `, at 0.4 % less utilization`: the quantities that are worse than the best rival's, or a note that there are none.
     fn cost(&self, best: usize, named: usize) -> String {
         costs(self.others, &self.name(named), |gauge| {
             let Some(price) = self.price(gauge) else { return Cost::None };
@@ -243,7 +267,7 @@ const LEAST: f64 = 5e-4;
 
 /// `p < 0.001`
 fn probability(p: f64) -> String {
-    if p < 0.001 { "p < 0.001".into() } else { format!("p = {}", super::number::significant(p, 1)) }
+    if p < 0.001 { "p < 0.001".into() } else { format!("p = {}", number::significant(p, 1)) }
 }
 
 /// `one, two and three`

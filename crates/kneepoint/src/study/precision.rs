@@ -4,6 +4,7 @@
 //! ```text
 //! half width ≤ d · |mean|     of packets, times and rates: the precision d is a part of the mean
 //! half width ≤ d              of fractions: points
+//! metrics                     all of the headline, or some by name; by key also those of groups, judged of each
 //! next round                  n · (half width / wanted)², of the metric that needs most; 2 · n at most
 //! ```
 //!
@@ -15,8 +16,9 @@
 
 use std::str::FromStr;
 
+use super::Record;
 use super::compare::Compared;
-use crate::measure::headlines;
+use crate::measure::{Subject, headlines};
 use crate::metric::Metric;
 use crate::suggest::did_you_mean;
 use crate::table::{Bounds, Estimate, number, value};
@@ -25,15 +27,15 @@ use crate::table::{Bounds, Estimate, number, value};
 pub const LEAST: usize = 8;
 /// Seeds at most.
 pub const MOST: usize = 1000;
-/// Why there is another round.
+/// The reason for another round.
 pub const WHY: &str = "some intervals are wider than asked for: more seeds are run";
 
-/// How narrow intervals are to be.
+/// The requested width of intervals.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Precision {
-    /// Of every headline metric without one of its own.
+    /// The precision of every headline metric without one of its own.
     usual: Option<f64>,
-    /// Of some metrics, by their keys.
+    /// The precision of some metrics, by their keys: of the run, or of each group.
     named: Vec<(&'static str, f64)>,
 }
 
@@ -70,25 +72,29 @@ pub fn part(text: &str) -> Result<f64, String> {
     number.ok().filter(allowed).ok_or_else(|| format!("`{text}` is no precision from 0.01% to 50%, as in 2%"))
 }
 
-/// A headline metric by its key or by the head of its column.
+/// A headline metric or one of groups, by its key or by the head of its column.
 fn metric(name: &str) -> Result<&'static Metric, String> {
-    let found = headlines().find(|metric| metric.key == name || metric.short.eq_ignore_ascii_case(name));
+    let is_it = |metric: &&Metric| metric.key == name || metric.short.eq_ignore_ascii_case(name);
+    let found = headlines().find(is_it).or_else(|| Subject::Group.metrics().iter().find(is_it));
     found.ok_or_else(|| {
         let names: Vec<&str> = headlines().map(|metric| metric.short.as_str()).collect();
-        format!("no headline metric is called `{name}`: {}", did_you_mean(name, &names))
+        format!(
+            "no headline metric is called `{name}`: {}, or a metric of groups by its key, as `completion_time_p50_ms`",
+            did_you_mean(name, &names)
+        )
     })
 }
 
 /// A metric of a case, and the ratio of its interval to the requested one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Widest {
-    /// The case.
+    /// The case, or a group of it.
     pub case: String,
     /// The metric.
     pub metric: &'static Metric,
     /// Its mean and interval.
     pub estimate: Estimate,
-    /// Its half width over the one that was wanted.
+    /// The ratio of its half width to the requested one.
     pub ratio: f64,
     /// Its seeds.
     pub seeds: usize,
@@ -100,30 +106,43 @@ impl Precision {
         named.or(self.usual)
     }
 
+    /// The requested metrics of groups.
+    fn of_groups(&self) -> impl Iterator<Item = &'static Metric> {
+        let is_headline = |key: &str| headlines().any(|metric| metric.key == key);
+        let keys = self.named.iter().map(|(key, _)| *key).filter(move |key| !is_headline(key));
+        keys.filter_map(|key| metric(key).ok())
+    }
+
     /// The interval that is widest relative to the requested one; none where no case has an interval.
     pub fn widest(&self, cases: &[Compared]) -> Option<Widest> {
+        let of_metric = |case: &Compared, metric: &'static Metric, group: Option<&str>| {
+            let wanted = self.of(metric)?;
+            let labels = group.map(|group| ("group", group));
+            let number = |run: &Record| value(&run.rows, &metric.key, labels.as_slice());
+            let numbers: Vec<f64> = case.runs.iter().map(number).collect();
+            let estimate = Estimate::of(&numbers);
+            let half_width = estimate.half_width?;
+            let size = if metric.bounds == Bounds::FRACTION { 1.0 } else { estimate.mean.abs() };
+            let ratio = if half_width == 0.0 { 0.0 } else { half_width / (wanted * size) };
+            let case = group.map_or(case.name.clone(), |group| format!("{group} of {}", case.name));
+            Some(Widest { case, metric, estimate, ratio, seeds: numbers.len() })
+        };
         let of_case = |case: &Compared| {
-            let of_metric = |metric: &'static Metric| {
-                let wanted = self.of(metric)?;
-                let numbers: Vec<f64> =
-                    case.runs.iter().map(|run| value(&run.rows, &metric.key, &[])).collect();
-                let estimate = Estimate::of(&numbers);
-                let half_width = estimate.half_width?;
-                let size = if metric.bounds == Bounds::FRACTION { 1.0 } else { estimate.mean.abs() };
-                let ratio = if half_width == 0.0 { 0.0 } else { half_width / (wanted * size) };
-                Some(Widest { case: case.name.clone(), metric, estimate, ratio, seeds: numbers.len() })
-            };
-            headlines().filter_map(of_metric).collect::<Vec<_>>()
+            let groups = case.valid.groups().iter().map(|group| group.name.as_str());
+            let of_group =
+                |group| self.of_groups().filter_map(move |metric| of_metric(case, metric, Some(group)));
+            let of_run = headlines().filter_map(|metric| of_metric(case, metric, None));
+            of_run.chain(groups.flat_map(of_group)).collect::<Vec<_>>()
         };
         cases.iter().flat_map(of_case).max_by(|one, other| one.ratio.total_cmp(&other.ratio))
     }
 
-    /// How many seeds there are to be in the next round; none if the intervals are narrow enough.
+    /// The number of seeds of the next round; none if the intervals are narrow enough.
     pub fn next(&self, cases: &[Compared], seeds: usize) -> Option<usize> {
         next(seeds, self.widest(cases).map_or(0.0, |widest| widest.ratio))
     }
 
-    /// What decided, for readers.
+    /// The deciding interval, for readers.
     pub fn told(&self, cases: &[Compared]) -> String {
         let Some(Widest { case, metric, estimate, ratio, seeds }) = self.widest(cases) else {
             return format!("Precision: {self} could not be judged, as no number has an interval.");
@@ -142,7 +161,7 @@ impl Precision {
     }
 }
 
-/// How many seeds there are to be where the widest interval is this many times what was wanted; none if these are enough.
+/// The number of seeds that a widest interval of this ratio to the requested one needs; none if these suffice.
 pub fn next(seeds: usize, ratio: f64) -> Option<usize> {
     match seeds < LEAST {
         true => Some(LEAST),
@@ -168,9 +187,7 @@ impl std::fmt::Display for Precision {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
         let percent = |part: f64| format!("{} %", number::plain(100.0 * part));
         let usual = self.usual.map(percent);
-        let short = |key: &str| {
-            headlines().find(|metric| metric.key == key).map_or("", |metric| metric.short.as_str())
-        };
+        let short = |key: &str| metric(key).map_or("", |metric| metric.short.as_str());
         let named = self.named.iter().map(|(key, part)| format!("{} of {}", percent(*part), short(key)));
         f.write_str(&usual.into_iter().chain(named).collect::<Vec<_>>().join(", "))
     }
@@ -181,7 +198,6 @@ mod tests {
     use super::*;
     use crate::rng::Rng;
     use crate::scenario::parse;
-    use crate::study::Record;
     use crate::table::Row;
 
     fn case(numbers: &[f64]) -> Compared {
@@ -202,6 +218,8 @@ mod tests {
         let asked: Precision = "2%,delay=5%,utilization=0.01".parse().unwrap();
         assert_eq!(asked.usual, Some(0.02));
         assert_eq!(asked.named, [("queueing_delay_mean_ms", 0.05), ("utilization", 0.01)]);
+        let grouped: Precision = "completion_time_p50_ms=5%".parse().unwrap();
+        assert_eq!(grouped.to_string(), "5 % of median completion");
         for (text, why) in [
             ("0%", "0.01%"),
             ("delai=1%", "delai"),
@@ -231,7 +249,26 @@ mod tests {
         );
     }
 
-    /// The rule itself on numbers of a normal quantity, as the page docs/precision.md has it.
+    #[test]
+    fn a_metric_of_groups_is_judged_of_each_group() {
+        let mut case = case(&[10.0, 10.1, 9.9, 10.0]);
+        let group = case.valid.groups()[0].name.clone();
+        for (run, time) in case.runs.iter_mut().zip([80.0, 120.0, 100.0, 100.0]) {
+            run.rows.push(Row::new([("group", group.clone())]).with("completion_time_p50_ms", time));
+        }
+        let widest = |asked: &str| asked.parse::<Precision>().unwrap().widest(&[case.clone()]);
+        let found = widest("completion_time_p50_ms=5%").unwrap();
+        assert_eq!(
+            (found.case, found.metric.key.as_str()),
+            (format!("{group} of a"), "completion_time_p50_ms")
+        );
+        // s = 16.3, t(3) = 3.182: 26.0 of 5.
+        assert!((found.ratio - 5.196).abs() < 1e-3, "{}", found.ratio);
+        assert_eq!(widest("rtt_mean_ms=5%"), None);
+        assert_eq!(widest("2%").unwrap().case, "a");
+    }
+
+    /// The rule itself on a normal quantity, as in docs/precision.md.
     #[test]
     fn ninety_three_to_ninety_seven_of_a_hundred_intervals_hold_the_mean_whatever_stopped_them() {
         for (place, spread) in [0.02, 0.05, 0.1].into_iter().enumerate() {

@@ -21,7 +21,7 @@ macro_rules! files {
     };
 }
 
-/// Where each file goes, below the folder, and its text.
+/// The place of each file below the folder, and its text.
 const FILES: &[(&str, &str)] = files! {
     "Makefile" = "tree/Makefile",
     "lib/kernel.h" = "tree/lib/kernel.h",
@@ -52,7 +52,7 @@ const FILES: &[(&str, &str)] = files! {
     "bpf/cc/window.h" = "cc/window.h",
 };
 
-/// Everything that determines a kernel.
+/// All inputs of a kernel.
 pub(super) fn texts<'t>() -> impl Iterator<Item = &'t str> {
     FILES.iter().flat_map(|(to, text)| [*to, *text])
 }

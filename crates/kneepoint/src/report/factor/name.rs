@@ -8,7 +8,7 @@ use super::super::output;
 use super::quantity::ending;
 use crate::measure::Subject;
 
-/// Names of factors whose levels explain themselves, as `cubic` does.
+/// Factors whose levels explain themselves, as `cubic` does.
 pub(super) const SPEAKING: [&str; 4] = ["scheme", "congestion control", "queue", "feedback"];
 
 /// The last words of paths that read otherwise: the name for people, and the column without its unit.
@@ -27,7 +27,12 @@ struct Path<'p> {
     /// The owner of the field: a group, or a section.
     owner: Option<&'p str>,
     word: &'p str,
+    /// Whether it is a group's own value of a property that the path has, too.
+    own: bool,
 }
+
+/// Fields of groups that the whole path has, too.
+const OF_PATHS: [&str; 3] = ["rtt", "delay", "rate"];
 
 impl Path<'_> {
     fn of(key: &str) -> Path<'_> {
@@ -35,7 +40,8 @@ impl Path<'_> {
         let short = [".kind", ".p"].iter().find_map(|end| key.strip_suffix(end));
         let mut steps = short.unwrap_or(key).rsplit('.');
         let word = steps.next().unwrap_or(key);
-        Path { owner: steps.find(|step| *step != "*"), word }
+        let own = OF_PATHS.contains(&word) && steps.clone().count() == 2 && steps.clone().next() != Some("*");
+        Path { owner: steps.find(|step| *step != "*"), word, own }
     }
 
     /// The name for people and the column, distinct from the names of other paths if `apart`.
@@ -44,10 +50,10 @@ impl Path<'_> {
         let plain = || self.word.replace('_', " ");
         let name = known.map_or_else(plain, |(_, name, _)| name.to_string());
         let column = known.map_or(self.word, |(.., column)| column);
-        match self.owner.filter(|_| apart) {
-            Some(owner) => (format!("{name} of {owner}"), format!("{owner}_{column}")),
-            None => (name, column.to_string()),
-        }
+        let prefix = self.owner.filter(|_| apart).map_or(String::new(), |owner| format!("{owner}_"));
+        let owner =
+            self.owner.filter(|_| apart || self.own).map_or(String::new(), |owner| format!(" of {owner}"));
+        (name + &owner, prefix + column)
     }
 }
 
@@ -83,7 +89,7 @@ fn column(stem: &str, unit: &str, others: &[(String, String)]) -> String {
     marks.map(|mark| with(&mark)).find(free).unwrap_or_default()
 }
 
-/// Whether a table has a column of this name besides its factors.
+/// Whether a table has a column of this name in addition to its factors.
 fn is_taken(column: &str) -> bool {
     let stem = column.strip_suffix("_half_width").unwrap_or(column);
     let of = |subject: &Subject| {
@@ -129,6 +135,14 @@ mod tests {
             pair("loss", "loss"),
         ];
         assert_eq!(named(&keys), expected);
+    }
+
+    #[test]
+    fn a_round_trip_of_one_group_is_not_taken_for_that_of_the_path() {
+        let keys = [("flows.far.rtt", "ms"), ("flows.*.rtt", "ms"), ("flows.far.count", "")];
+        let [one, all, count] = keys.map(|key| named(&[key]).remove(0));
+        assert_eq!((one, all), (pair("RTT of far", "rtt_ms"), pair("RTT", "rtt_ms")));
+        assert_eq!(count, pair("flows", "flow_count"));
     }
 
     #[test]

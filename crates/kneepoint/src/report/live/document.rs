@@ -4,6 +4,7 @@
 use super::{Case, Finding, Judged, KERNEL, Machine, Pair, Processor, Repetition, Report};
 use crate::chart::scheme_class;
 use crate::report::document::{Block, Column, Document, Layout, Prose, Section, Shown, Table, TableLine};
+use crate::report::grid::NOTHING_RANDOM;
 use crate::report::{figures, manifest};
 use crate::table::{Estimate, number};
 
@@ -32,19 +33,19 @@ pub fn document(report: &Report) -> Document {
     Document { title: report.title.clone(), about: closeness(report).then(setting), sections }
 }
 
-/// Metrics whose errors are said first, as they stand in a sentence.
+/// Metrics whose errors come first, as they read in a sentence.
 const CLOSE: [(&str, &str); 3] = [
     ("utilization", "utilization"),
     ("queueing_delay_mean_ms", "mean queueing delay"),
     ("goodput_bps", "goodput"),
 ];
 
-/// Where the hosts were, for use in a sentence.
+/// The place of the hosts, for use in a sentence.
 fn side(report: &Report) -> &str {
     if report.side == KERNEL { "the kernel" } else { &report.side }
 }
 
-/// How far the simulator is from the kernel at most, in the most informative metrics.
+/// The greatest difference between simulator and kernel, in the most informative metrics.
 fn closeness(report: &Report) -> Prose {
     let pairs = || report.cases.iter().flat_map(|case| &case.metrics);
     let most = |(key, words): (&str, &str)| {
@@ -146,6 +147,9 @@ fn runs(side: &str, case: &Case) -> String {
         text += &format!(
             " {superpackets} packets exceeded the MTU: an offload is on, and the queue counts too few."
         );
+    }
+    if predicted > 1 && case.predicted.windows(2).all(|pair| pair[0].is_same(&pair[1])) {
+        text += &format!(" The simulator's runs are all the same: {NOTHING_RANDOM}.");
     }
     text
 }

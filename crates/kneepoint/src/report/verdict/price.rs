@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What the best in one quantity costs in another: against those that are better there, as tables mark them.
+//! The cost of the best in one quantity, in another: against the rivals that tables mark as better there.
 
 use super::super::Comparison;
 use super::super::contest::{Contest, Judgement};
@@ -63,8 +63,7 @@ impl Price {
     /// None where fewer than two of them have the quantity.
     pub(super) fn of(comparison: &Comparison, rivals: &[usize], gauge: &Gauge) -> Option<Price> {
         let contest = Contest { rivals: rivals.to_vec() };
-        let judged = Judgement::of(comparison, &contest, gauge.better, &|run| gauge.of(run))?;
-        Some(Price { judged, better: gauge.better })
+        Some(Price { judged: gauge.judged(comparison, &contest)?, better: gauge.better })
     }
 
     pub(super) fn judged(&self) -> &Judgement {
@@ -76,12 +75,17 @@ impl Price {
         self.judged.mean(rank).mean
     }
 
-    /// Whether one is better than another by more than noise and rounding; of single runs, by more than rounding.
-    pub(super) fn is_better(&self, one: usize, other: usize) -> bool {
+    /// Whether two differ by more than noise and rounding; single runs, by more than rounding.
+    pub(super) fn differ(&self, one: usize, other: usize) -> bool {
         let (own, others) = (self.mean(one), self.mean(other));
         let visible = (own - others).abs() >= LEAST * others.abs();
-        let is_apart = self.judged.p(one, other).map_or(own != others, |p| p < LEVEL);
-        visible && is_apart && (own > others) == (self.better == Better::More)
+        visible && self.judged.p(one, other).map_or(own != others, |p| p < LEVEL)
+    }
+
+    /// Whether one is better than another, by enough to count.
+    pub(super) fn is_better(&self, one: usize, other: usize) -> bool {
+        let more = self.mean(one) > self.mean(other);
+        self.differ(one, other) && !self.judged.is_within(one, other) && more == (self.better == Better::More)
     }
 
     /// The best among the schemes that are better than a rival.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Tests of verdicts, as they are read.
+//! Tests of the wording of verdicts.
 
 use super::super::{Factors, RunResult, example};
 use super::*;
@@ -72,6 +72,47 @@ fn what_seeds_do_not_tell_apart_is_not_called_better() {
 }
 
 #[test]
+fn delays_that_differ_by_less_than_a_packet_takes_are_equal() {
+    let said = |cases: &[Given], mbit: f64| {
+        let mut comparison = comparison(cases);
+        for run in comparison.schemes.iter_mut().flat_map(|scheme| &mut scheme.runs) {
+            let link = Row::new([("link", "r1-r2".into())]).with("served_packets", 1000.0);
+            run.rows.push(link.with("served_bytes", 1.5e6).with("capacity_bps", mbit * 1e6));
+        }
+        verdict(&comparison).plain()
+    };
+    // 1500 bytes take 6 ms at 2 Mbit/s, and 5 at 2.4.
+    let equal = "The queueing delay of pie and droptail is equal within the time of one packet, 6.0 ms (12.3 and 17.9 ms).";
+    assert_eq!(said(&[DROPTAIL, PIE], 2.0), equal);
+    assert!(said(&[DROPTAIL, PIE], 2.4).starts_with("pie has 31 % less queueing delay than droptail"));
+    let three = said(&[DROPTAIL, PIE, RED], 2.0);
+    assert!(
+        three.starts_with("pie has the least queueing delay of 3: 12.3 ms, 49 % less than red (24.0 ms,"),
+        "{three}"
+    );
+    assert!(
+        three.contains("droptail (17.9 ms) is equal to it within the time of one packet, 6.0 ms, with"),
+        "{three}"
+    );
+    let lone = |given: Given| -> Given { (given.0, &given.1[..1]) };
+    assert!(said(&[lone(PIE), lone(DROPTAIL)], 2.0).contains("is equal within the time of one packet"));
+    const ONE: [&[(f64, f64)]; 2] = [PIE.1, DROPTAIL.1];
+    let places = said(
+        &[
+            (&[("flows.a.cc", "bbr"), ("topology.rtt", "20ms")], ONE[0]),
+            (&[("flows.a.cc", "cubic"), ("topology.rtt", "20ms")], ONE[1]),
+            (&[("flows.a.cc", "bbr"), ("topology.rtt", "80ms")], ONE[0]),
+            (&[("flows.a.cc", "cubic"), ("topology.rtt", "80ms")], ONE[1]),
+        ],
+        2.0,
+    );
+    assert!(
+        places.contains("at any of 2 values of RTT, or equal within the time of one packet."),
+        "{places}"
+    );
+}
+
+#[test]
 fn over_several_conditions_it_counts_them() {
     const SEEN: [&[(f64, f64)]; 2] = [PIE.1, DROPTAIL.1];
     let case = |levels, seen: usize| -> Given { (levels, SEEN[seen]) };
@@ -122,7 +163,7 @@ type Seen = &'static [(f64, f64)];
 
 #[test]
 fn over_several_conditions_it_names_them_and_says_the_cost_where_it_is_paid() {
-    // As utilized as its rival.
+    // With the same utilization as its rival.
     const FREE: Seen = &[(12.2, 0.994), (12.4, 0.995), (12.3, 0.994), (12.3, 0.995)];
     let text =
         said(&grid([(PIE.1, DROPTAIL.1), (FREE, DROPTAIL.1), (FREE, DROPTAIL.1), (DROPTAIL.1, PIE.1)]));

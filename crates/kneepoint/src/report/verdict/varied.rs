@@ -14,13 +14,16 @@ use crate::metric::Better;
 
 /// Several conditions: the best rivals, their number of conditions, where, and at what cost.
 pub(super) fn tally(comparison: &Comparison, contests: &[Contest], gauge: &Gauge, others: &[Gauge]) -> Prose {
-    let judged: Vec<Judgement> = contests
-        .iter()
-        .filter_map(|contest| Judgement::of(comparison, contest, gauge.better, &|run| gauge.of(run)))
-        .collect();
+    let judged: Vec<Judgement> =
+        contests.iter().filter_map(|contest| gauge.judged(comparison, contest)).collect();
     let untested = judged.iter().all(|one| one.p(one.best(), one.order[1]).is_none());
-    let (won, tied): (Vec<&Judgement>, Vec<&Judgement>) =
-        judged.iter().partition(|one| untested || one.worse().len() + 1 == one.order.len());
+    let is_won = |one: &&Judgement| match untested {
+        true => !one.is_within(one.best(), one.order[1]),
+        false => one.worse().len() + 1 == one.order.len(),
+    };
+    let (won, tied): (Vec<&Judgement>, Vec<&Judgement>) = judged.iter().partition(is_won);
+    let close = tied.iter().any(|one| one.is_close(one.best(), one.order[1]));
+    let or_equal = if close { ", or equal within the time of one packet" } else { "" };
     let mut by_name: BTreeMap<String, Vec<&Judgement>> = BTreeMap::new();
     for one in won {
         by_name.entry(comparison.rival(one.best())).or_default().push(one);
@@ -30,7 +33,7 @@ pub(super) fn tally(comparison: &Comparison, contests: &[Contest], gauge: &Gauge
     let places = Places::of(comparison, &judged);
     let Some((first, rest)) = winners.split_first() else {
         let said = format!(
-            "None is statistically distinguishable as the best in {} at any of {}.",
+            "None is statistically distinguishable as the best in {} at any of {}{or_equal}.",
             gauge.name,
             places.counted()
         );
@@ -58,7 +61,7 @@ pub(super) fn tally(comparison: &Comparison, contests: &[Contest], gauge: &Gauge
     }
     if !tied.is_empty() {
         said += &format!(
-            "; at {}{} the best is statistically indistinguishable from others",
+            "; at {}{} the best is statistically indistinguishable from others{or_equal}",
             tied.len(),
             at(&tied)
         );

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Whether a controller can be deployed: does it get its fair share against each other one, and leave them theirs?
+//! Whether a controller can be deployed: does it get its fair share against every other, and leave them theirs?
 
 use super::coexistence::{Coexistence, Encounter, Square};
 use crate::table::{Estimate, number};
@@ -7,7 +7,7 @@ use crate::table::{Estimate, number};
 crate::choice! {
     /// A controller against others.
     pub enum Conduct {
-        /// It takes enough of its fair share everywhere, and leaves enough of theirs.
+        /// It takes enough of its fair share everywhere, and leaves the others enough of theirs.
         Coexists = "coexists",
         /// It leaves enough and does not get enough somewhere.
         Yields = "yields",
@@ -29,12 +29,16 @@ pub struct Extreme {
     pub estimate: Estimate,
 }
 
+/// A smaller half width reads `0.00`, which no interval is.
+const LEAST: f64 = 0.005;
+
 /// A share of a fair share to two digits, and its interval: `± 0.02`, or its ends, `0–2`, where it would exceed the
-/// possible range, from zero to `most`.
+/// possible range, from zero to `most`; none that the digits do not show.
 pub fn parts(estimate: &Estimate, most: f64) -> (String, Option<String>) {
     let (low, high) = estimate.interval();
     let end = |end: f64| if end == 0.0 || end == most { number::plain(end) } else { format!("{end:.2}") };
-    let interval = estimate.half_width.map(|half_width| match low < 0.0 || high > most {
+    let shown = estimate.half_width.filter(|half_width| *half_width >= LEAST);
+    let interval = shown.map(|half_width| match low < 0.0 || high > most {
         true => format!("{}–{}", end(low.max(0.0)), end(high.min(most))),
         false => format!("± {half_width:.2}"),
     });
@@ -59,7 +63,7 @@ impl Coexistence {
         self.least(row, Encounter::taken)
     }
 
-    /// The setting in which it leaves others the least of theirs.
+    /// The setting in which the others get the least of their fair share.
     pub fn leaves_least(&self, row: usize) -> Option<Extreme> {
         self.least(row, Encounter::left)
     }
@@ -91,8 +95,8 @@ impl Coexistence {
             .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), mean| (mean.min(low), mean.max(high)));
         (least <= most).then(|| {
             format!(
-                "Beside itself a controller got {least:.2} to {most:.2} of its fair share: the noise of start times \
-                 and other chance."
+                "Two groups of the same controller got {least:.2} to {most:.2} of their fair shares: differences of \
+                 this size are random."
             )
         })
     }
@@ -142,7 +146,7 @@ mod tests {
     #[test]
     fn an_interval_ends_where_a_share_does() {
         let of = |mean: f64, half: f64| shown(&Estimate { mean, half_width: Some(half) }, 2.0);
-        assert_eq!(of(0.93, 0.02), "0.93 ± 0.02");
+        assert_eq!([of(0.93, 0.02), of(0.27, 0.004)], ["0.93 ± 0.02", "0.27"]);
         assert_eq!(
             [of(0.58, 1.59), of(1.2, 0.9), of(0.5, 2.0)],
             ["0.58 (0–2)", "1.20 (0.30–2)", "0.50 (0–2)"]
