@@ -125,7 +125,8 @@ fn plan(session: &Session, arguments: &Arguments) -> Result<ComparisonPlan, Fail
     };
     let named_schemes = short_names(&schemes).into_iter().zip(read_all(session, &schemes, &tcp)?);
     let mut fields = arguments.path.fields(session, claims(arguments))?;
-    if let (true, Some(option)) = (arguments.rate.is_empty(), fields.option_of(is_trace)) {
+    let unsaid = arguments.rate.is_empty() && fields.get("topology.rate").is_none();
+    if let (true, Some(option)) = (unsaid, fields.option_of(is_trace)) {
         fields.add(&option, "topology.rate=\"auto\"".to_string());
     }
     let plain = question(session, arguments, named_schemes.collect(), tcp, chosen.sessions());
@@ -237,7 +238,7 @@ fn written<'v, T: ToString + 'v>(values: impl IntoIterator<Item = &'v T>) -> Vec
 
 /// Whether a field names the trace of the bottleneck, which has its own rate.
 fn is_trace(field: &str) -> bool {
-    ["capacity.file", "topology.capacity.file"].contains(&field)
+    field == "capacity.file"
 }
 
 /// The option that replaces an algorithm of a scheme.

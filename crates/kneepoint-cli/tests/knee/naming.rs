@@ -54,8 +54,9 @@ fn a_file_that_set_names_is_that_of_the_working_directory_and_one_of_a_scenario_
     assert_eq!(goodput(&["run", "compared/scenarios/reno.toml"]), compared);
     let short = ["--set", "capacity=trace:file=traces/link.trace"];
     assert_eq!(goodput(&[&small[..8], &short].concat()), compared);
-    let unsaid = knee(here.path(), &[&small[..6], &trace].concat());
-    assert_refuses(&unsaid, 2, &["150mbit, is not the mean", "let it be 1200kbit", "`--rate` of a command"]);
+    assert_eq!(goodput(&[&small[..6], &trace].concat()), compared, "at the mean rate of the trace");
+    let other = knee(here.path(), &[&small[..6], &["--rate", "150mbit"], &trace].concat());
+    assert_refuses(&other, 2, &["150mbit, is not the mean", "let it be 1200kbit", "`--rate` of a command"]);
     let run = ["run", "scenario/my.toml"];
     assert!(goodput(&run) > 4e6, "beside the scenario");
     let slower = ["--set", "capacity.file=traces/link.trace", "--set", "topology.rate=1200kbit"];

@@ -240,16 +240,20 @@ fn what_readers_have_to_know_of_a_capture_is_printed_with_its_flows() {
             pcap(&set, 1, false, false),
             &["set.pcap: the clock was set back by 3600.0", "at packet 300, 1.018 s"][..],
         ),
-        ("cut.pcap", captured(&story, 64), &["TCP headers are cut", "selective acknowledgements", "-s 120"]),
+        (
+            "cut.pcap",
+            captured(&story, 64),
+            &["The snapshot length cuts", "selective acknowledgements", "-s 120"],
+        ),
         (
             "late.pcap",
             pcap(&late, 1, false, false),
-            &["packets have an earlier time than the packet before them"],
+            &["An earlier time than the packet before at its interface"],
         ),
         (
             "alone.pcap",
             captured(&alone, 1514),
-            &["Of 1 flows only the data was captured: the direction of their acknowledgements is missing"],
+            &["Of 1 flow only the data was captured: the direction of the acknowledgements is missing"],
         ),
     ] {
         std::fs::write(here.path().join(name), bytes).unwrap();

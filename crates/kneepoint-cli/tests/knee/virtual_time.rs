@@ -47,7 +47,7 @@ fn without_its_kernel_the_command_that_builds_it_is_named() {
 fn what_linux_does_not_have_is_refused_before_anything_runs() {
     let here = tempfile::tempdir().unwrap();
     for (change, said) in [
-        ("[queue]\nkind = 'pi'\n", "Linux has no queue discipline `pi`"),
+        ("[queue]\nkind = 'rem'\n", "Linux has no queue discipline `rem`"),
         ("[loss]\nkind = 'at'\n", "NetEm has no losses as `at`"),
         ("[[flows]]\ncc = 'copa'\n", "Linux has no congestion control copa"),
     ] {

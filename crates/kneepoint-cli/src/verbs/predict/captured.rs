@@ -41,12 +41,7 @@ fn without_data(capture: &Capture) -> Failure {
             kinds(capture)
         ),
     };
-    let remedy = match (capture.tcp(), capture.others()) {
-        (0, 1..) => "capture a TCP transfer; of tunnels, `knee predict --help` names those that are read",
-        (0, 0) => "capture a TCP transfer",
-        _ => "capture a TCP transfer, with at least 120 bytes of each packet",
-    };
-    Failure::run(message, remedy)
+    Failure::run(message, "capture a TCP transfer, with at least 120 bytes of each packet")
 }
 
 /// The error for a flow without round trips.
