@@ -4,8 +4,9 @@
  *
  *   rate data requests the maximum (all ones), and links lower it echo an acknowledgement returns the received value
  *
- * A host writes the option if its own controller heeds rates, from the end of the handshake on, or once its peer wrote one. Other
- * connections of the cgroup keep their packets as they are. The controller is inspected when the connection is established.
+ * A host writes the option if its own controller heeds rates, from the end of the handshake on, or once its peer
+ * wrote one. Packets of other connections of the cgroup are not changed. The controller is inspected when the
+ * connection is established.
  *
  * The twelve bytes fit next to timestamps and one SACK block. The stack serves blocks first: an acknowledgement with
  * more of them has

@@ -68,7 +68,7 @@ class Stage:
             there = file.relative_to(DOCS).as_posix()
             self.copy(file, there)
         else:
-            # mdBook takes what ends in `.md`, even before another ending, for a chapter.
+            # mdBook treats every file whose name ends in `.md`, even before another extension, as a chapter.
             there = f"sources/{file.relative_to(ROOT).as_posix().removesuffix('.md')}.txt"
             self.copy(file, there)
         relative = os.path.relpath(there, os.path.dirname(place) or ".")

@@ -9,7 +9,7 @@
  *
  * Formats: p 44 fractional bits, a and b 40, e 4 and held to 131,072 packets, so that no product exceeds 2^61; windows 32.
  *
- * A gain is off by at most 2^-41 = 4.5e-13; with the gains as they are held, probabilities agree with the laboratory's to six
+ * A gain is off by at most 2^-41 = 4.5e-13; with these gains, probabilities agree with the laboratory's to six
  * decimals (crates/kneepoint-linux/tests/native/aqm.rs).
  *
  * Departure: no timer. The intervals that ended since the last packet are made up for when a packet arrives, all with the

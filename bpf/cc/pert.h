@@ -9,8 +9,8 @@
  *   with probability p, once per round trip:   W <- (1 - f) W,  S <- W
  *   otherwise, and at a loss, as Reno:         W += 1 / W;  W <- W / 2
  *
- * Parameters, their defaults and the readings of the paper are those of the laboratory's `pert`. Departures from it: fixed point (the
- * window agrees to 1e-6 of itself), and no one-way delays (`signal`).
+ * Parameters, their defaults and the readings of the paper are the same as in the laboratory's `pert`. Departures
+ * from it: fixed point (the window agrees to 1e-6 of itself), and no one-way delays (`signal`).
  */
 #ifndef KNEE_PERT_H
 #define KNEE_PERT_H

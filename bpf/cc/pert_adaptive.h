@@ -14,9 +14,10 @@
  *   target = 1 + (P - 1) (1 + d / (g - c)) (1 - d / (q / qm - c + d)) up to g qm, from there P = 1 + p' / p;  d = 0.01
  *   p, p' = 1 / weighted mean of the packets between the last eight losses, early responses
  *
- * Parameters, their defaults and the readings of the thesis are those of the laboratory's `pert-adaptive`. Departures from it: fixed point (the
- * window agrees to 1e-6 of itself), no one-way delays (`signal`), no curve in safe mode (`safe_target`), the greatest
- * delay taken from samples (`greatest_of`), and of the additions to the thesis no `probe`, `forget`, `friendly`.
+ * Parameters, their defaults and the readings of the thesis are the same as in the laboratory's `pert-adaptive`.
+ * Departures from it: fixed point (the window agrees to 1e-6 of itself), no one-way delays (`signal`), no curve in
+ * safe mode (`safe_target`), the greatest delay taken from samples (`greatest_of`), and of the additions to the
+ * thesis no `probe`, `forget`, `friendly`.
  */
 #ifndef KNEE_PERT_ADAPTIVE_H
 #define KNEE_PERT_ADAPTIVE_H

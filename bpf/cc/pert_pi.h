@@ -8,9 +8,9 @@
  *   e = q - target                                             every 1/frequency
  *   p <- p + gamma e - beta e',  within [0, 1];   e' <- e
  *
- * Parameters, their defaults and the readings of the paper are those of the laboratory's `pert-pi`. Departures from it: fixed point (the
- * window agrees to 1e-6 of itself), and no one-way delays (`signal`). The sum is kept finer than the probability, so
- * that rounding errors do not accumulate.
+ * Parameters, their defaults and the readings of the paper are the same as in the laboratory's `pert-pi`. Departures
+ * from it: fixed point (the window agrees to 1e-6 of itself), and no one-way delays (`signal`). The sum is kept
+ * finer than the probability, so that rounding errors do not accumulate.
  */
 #ifndef KNEE_PERT_PI_H
 #define KNEE_PERT_PI_H

@@ -9,10 +9,9 @@
  *   loss:                   W <- Wr, S <- Wr           timeout:  W <- 1, S <- Wr
  *   otherwise, as Reno:     W += 1 below S, until W first met Wr; then W += 1 / W
  *
- * Parameters, their defaults and the readings of the paper are those of the laboratory's `ratcp`. Departures from it:
- * fixed point (the kernel rounds a window between two whole numbers, and has the rate to 2^-32), no base round-trip
- * time but the
- * measured one (`base_rtt`), no rounding but down (`rounding`).
+ * Parameters, their defaults and the readings of the paper are the same as in the laboratory's `ratcp`. Departures
+ * from it: fixed point (the kernel rounds a window between two whole numbers, and has the rate to 2^-32), no base
+ * round-trip time but the measured one (`base_rtt`), no rounding but down (`rounding`).
  */
 #ifndef KNEE_RATCP_H
 #define KNEE_RATCP_H

@@ -28,7 +28,7 @@ fn main() -> io::Result<()> {
     embed_experiments()
 }
 
-/// Git's answer; nothing without git or outside a repository.
+/// Git's output; nothing without git or outside a repository.
 fn git(arguments: &[&str]) -> Option<String> {
     let output = Command::new("git").args(arguments).output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?.trim().to_string();

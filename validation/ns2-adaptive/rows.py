@@ -26,7 +26,7 @@ HEAD = """# Our figures for the rows of results.csv, which ns-2 made: each level
 
 [experiment]
 id = "streams-beside-ns2"
-title = "Live streams beside ns-2's"
+title = "Live streams compared with ns-2's"
 source = "Kneepoint; the rows of results.csv"
 
 [run]
@@ -159,7 +159,7 @@ def ours(path):
         print(",".join([row, *numbers]))
 
 
-HEADING = "## P. Live streams over adaptive PERT, beside an implementation for ns-2 that was written from the papers alone"
+HEADING = "## P. Live streams over adaptive PERT, compared with an implementation for ns-2 that was written from the papers alone"
 METHOD = """
 The network of the video paper: 25 Mbit/s, 100 ms, 150 packets, 24 streams of 300 kbit/s, as many FTP flows each way, 300 readers of the web.
 [`validation/ns2-adaptive`](../validation/ns2-adaptive) has ns-2's rows (`results.csv`, one seed each), its agent and scripts, our experiment (`rows.toml`) and our

@@ -20,7 +20,7 @@ pub struct Answer {
     pub tables: Vec<(String, Records)>,
     /// The sampled state of runs.
     pub series: Series,
-    /// Why runs are missing, if some are.
+    /// The reason why runs are missing, if some are.
     pub unfinished: Option<String>,
 }
 
@@ -33,7 +33,7 @@ pub struct Series {
 }
 
 impl Answer {
-    /// Everything that was asked for.
+    /// Everything requested.
     pub fn whole(document: Document, json: String, tables: Vec<(String, Records)>) -> Answer {
         Answer { document, json, tables, series: Series::default(), unfinished: None }
     }

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! needed by N in parallel     the results of all runs, kept for the report + the N greatest estimates
-//! parallel runs               as many as are asked for and fit; without one that fits the study is refused
+//! parallel runs               as many as are requested and fit; without one that fits the study is refused
 //! limit of a run              its estimate + its part of the unneeded rest
 //! ```
 //!
@@ -91,12 +91,12 @@ impl Budget {
         self.costs.get(&address(run.work))
     }
 
-    /// What may be taken.
+    /// The amount that may be taken.
     pub fn allowed(&self) -> Option<u64> {
         self.allowed.map(|allowed| allowed.bytes)
     }
 
-    /// Refuses a study of which not even one run at a time fits.
+    /// Refuses a study of which not even a single run fits.
     pub fn check(&self) -> Result<(), Failure> {
         let (0, Some(allowed)) = (self.jobs, self.allowed) else { return Ok(()) };
         let (needed, run) = (self.needs(1), self.bytes.first().copied().unwrap_or(0));
@@ -191,9 +191,9 @@ pub struct Guard {
     population: usize,
 }
 
-/// Events for each link and flow, whose sizes are added up, between two sums.
+/// Events for each link and flow between two measurements of a run's size.
 const SELDOM: u64 = 16;
-/// Packets and flows by which a run may grow between two sums, besides a quarter of its present number.
+/// Growth of a run in packets and flows between two measurements, in addition to a quarter of its size.
 const GROWTH: usize = 100_000;
 
 impl Guard {

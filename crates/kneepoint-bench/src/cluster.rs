@@ -98,7 +98,7 @@ enum Line {
 }
 
 impl Cluster {
-    /// Has runs made and kept. Returns early after Ctrl-C.
+    /// Makes runs elsewhere and keeps them. Returns early after Ctrl-C.
     pub fn make(&self, session: &Session, job: &Job, bar: &dyn Bar) -> Result<(), Failure> {
         let python = python();
         let order = Order { on: &self.0, words: session.words(), input: session.input(), job };
@@ -135,7 +135,7 @@ fn python() -> PathBuf {
     named.or_else(|| beside().filter(|path| path.exists())).unwrap_or_else(|| PathBuf::from("python3"))
 }
 
-/// Prints what an interpreter finds under the name of the package.
+/// Prints the package that an interpreter finds under this name.
 const PROBE: &str = "\
 import importlib.util
 found = importlib.util.find_spec('kneepoint')
@@ -166,7 +166,7 @@ fn stranger(python: &Path, version: Option<String>) -> (String, String) {
     }
 }
 
-/// Starts Python on an order, out of reach of the terminal's Ctrl-C: that comes from here, once.
+/// Starts Python with an order, out of reach of the terminal's Ctrl-C, which is passed on once.
 fn start(python: &Path, order: &Order) -> Result<Child, Failure> {
     let mut command = Command::new(python);
     command.args(["-m", "kneepoint"]).stdin(Stdio::piped()).stdout(Stdio::piped()).process_group(0);
@@ -183,7 +183,7 @@ fn start(python: &Path, order: &Order) -> Result<Child, Failure> {
     Ok(child)
 }
 
-/// What Python said.
+/// Python's message.
 #[derive(Default)]
 struct Followed {
     /// The version with which it greeted.
@@ -193,7 +193,7 @@ struct Followed {
 }
 
 impl Followed {
-    /// Whether it greeted with this version.
+    /// Whether its greeting has this version.
     fn knows_us(&self) -> bool {
         self.version.as_deref() == Some(env!("CARGO_PKG_VERSION"))
     }

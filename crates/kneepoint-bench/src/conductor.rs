@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The conductor of every study: reads back the runs that are kept, makes those that are missing on all cores, and
-//! keeps each the moment it ends.
+//! The conductor of every study: reads kept runs back, makes missing ones on all cores, and keeps each as soon as
+//! it ends.
 
 mod campaign;
 
@@ -28,20 +28,20 @@ pub struct Conducted<O> {
     pub outcome: O,
     /// The runs that are known.
     pub records: Records,
-    /// How many different runs were wanted.
+    /// The number of distinct runs requested.
     pub planned: usize,
     /// Whether some were not begun for lack of time.
     pub spent: bool,
 }
 
 impl<O> Conducted<O> {
-    /// Runs that were wanted and not finished.
+    /// Requested runs that did not finish.
     pub fn left(&self) -> usize {
         self.planned - self.records.len()
     }
 }
 
-/// Work on each run besides keeping it.
+/// Work on each run in addition to keeping it.
 pub trait Aside: Sync {
     /// An observer of a run for something that is not kept, such as packets.
     type Listener: Observer;
@@ -54,13 +54,13 @@ pub trait Aside: Sync {
         Vec::new()
     }
 
-    /// The listener to the run that is wanted at a place.
+    /// The listener to the requested run at a place.
     fn listener(&self, place: usize) -> Result<Self::Listener, Failure>;
 
-    /// The run that is wanted at a place has ended.
+    /// The requested run at a place has ended.
     fn heard(&self, place: usize, listener: Self::Listener) -> Result<(), Failure>;
 
-    /// The record of the run that is wanted at a place is known.
+    /// The record of the requested run at a place is known.
     fn known(&self, place: usize, record: &Record) -> Result<(), Failure>;
 }
 
@@ -85,7 +85,7 @@ impl Aside for () {
     }
 }
 
-/// Makes the runs that a study wants, round by round. After Ctrl-C, runs that are under way are given up and the others come back.
+/// Makes the runs that a study requests, round by round. After Ctrl-C, unfinished runs are abandoned and the finished ones are returned.
 pub fn conduct<S: Study>(
     session: &Session,
     study: &mut S,
@@ -93,7 +93,7 @@ pub fn conduct<S: Study>(
     aside: &impl Aside,
 ) -> Result<Conducted<S::Outcome>, Failure> {
     if matches!(session.share(), Share::Only(_)) {
-        // Runs that are asked for by name may be of any round.
+        // Runs requested by name may be of any round.
         study.every_round();
     }
     let ends = sweep.budget.map(|budget| machine::wall_time() + budget);
@@ -120,7 +120,7 @@ fn round<S: Study>(
 ) -> Result<Conducted<S::Outcome>, Failure> {
     sweep.check(session, aside.listens())?;
     let store = sweep.store(session)?;
-    // Before the first run, so that from then on an interrupt finds us prepared.
+    // Before the first run, so that an interrupt is handled from then on.
     session.listen()?;
     let wanted = study.wanted();
     let names: Vec<String> = fingerprint::names(&wanted);
@@ -157,7 +157,7 @@ fn round<S: Study>(
         attend(&names[place], &mut record)?;
         Ok(Some(record))
     };
-    // A run wanted twice is made once, except for packets that go to two files.
+    // A run requested twice is made once, except for packets that go to two files.
     let first = |place: &usize| places[names[*place].as_str()][0] == *place || aside.listens();
     let new = |place: &usize| !records.contains(&names[*place]);
     let mut missing: Vec<usize> = (0..names.len()).filter(new).filter(first).collect();

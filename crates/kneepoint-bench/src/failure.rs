@@ -30,7 +30,7 @@ pub enum Failure {
     ReaderLeft,
     /// All messages have been printed. Exits with this status.
     Said(u8),
-    /// No failure: others make the rest of the runs, and the last of them reports. Status 0.
+    /// Not a failure: others make the remaining runs, and the last of them reports. Status 0.
     Left(Left),
 }
 
@@ -39,7 +39,7 @@ pub enum Failure {
 pub struct Left {
     /// The part that was made here, as 1/2.
     pub shard: String,
-    /// Different runs that the study wants.
+    /// Distinct runs that the study requests.
     pub runs: usize,
     /// The kept runs among these.
     pub kept: usize,
@@ -97,7 +97,7 @@ impl Failure {
         Failure::Run(Complaint { message, remedy: remedy.map(str::to_string) })
     }
 
-    /// Something that the machine refused; where a limit is the reason, the remedy is to raise it.
+    /// A refusal by the machine; where a limit is the reason, the remedy is to raise it.
     pub fn of_system(doing: &str, error: &io::Error) -> Failure {
         let remedy = limit(error).unwrap_or("`knee doctor` shows what this machine allows");
         Failure::run(format!("cannot {doing}: {error}"), remedy)

@@ -151,7 +151,7 @@ pub struct Pending {
     path: PathBuf,
 }
 
-/// A temporary file. The caller adds the place to its errors, because the random name means nothing to a user.
+/// A temporary file. The caller adds the place to its errors, because the random name is meaningless to a user.
 struct Unnamed(NamedTempFile);
 
 impl Write for Unnamed {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a study would cost: how many runs, how many of them are kept, about how long the others take on this machine, and how much
-//! memory. A study that does not fit is refused before any trial.
+//! The cost of a study: the number of runs, the number of kept ones, the time of the others on this machine, and the memory. A
+//! study that does not fit is refused before any trial.
 //!
 //! ```text
 //! CPU time of a run   packets that its bottleneck can carry in all × time per packet
@@ -38,7 +38,7 @@ const SLICE: Span = Span::from_millis(50);
 /// The forecast of a study.
 #[derive(Serialize)]
 pub struct Forecast {
-    /// Different runs that it wants.
+    /// Distinct runs that it requests.
     runs: usize,
     /// Runs that would be read back.
     kept: usize,
@@ -79,7 +79,7 @@ struct Part {
 }
 
 impl Forecast {
-    /// Looks what is kept, and tries some of the runs that are not; `afresh` if all are simulated, without kept runs.
+    /// Looks up kept runs, and tries some of the missing ones; `afresh` if all are simulated.
     pub fn of(
         session: &Session,
         study: &impl Study,

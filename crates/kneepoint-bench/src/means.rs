@@ -32,7 +32,7 @@ pub struct Means {
 /// The means of a sweep: its runs may be made elsewhere.
 #[derive(Clone, Debug, Default)]
 pub struct Sweep {
-    /// What is made here.
+    /// The means of this process.
     pub means: Means,
     /// The part of the runs to be made, if it is not all of them.
     pub shard: Option<Shard>,
@@ -45,15 +45,15 @@ pub struct Sweep {
 /// A part of the runs, the same on every machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
-    /// Which part, from 1.
+    /// The number of the part, from 1.
     number: usize,
-    /// How many there are.
+    /// The number of parts.
     of: usize,
 }
 
 impl Shard {
     /// Whether it has the run at this place of the study, from 0. The order is the study's, so that every machine has
-    /// the same one, with any number of kept runs.
+    /// the same order, with any number of kept runs.
     pub fn has(self, place: usize) -> bool {
         place % self.of == self.number - 1
     }
@@ -120,7 +120,7 @@ impl Means {
 }
 
 impl Sweep {
-    /// Refuses what cannot go together, before anything is made. A run that `listens` writes packets or objects, which are not kept.
+    /// Refuses contradictory means, before anything is made. A run that `listens` writes packets or objects, which are not kept.
     pub fn check(&self, session: &Session, listens: bool) -> Result<(), Failure> {
         if self.on.is_none() {
             self.means.check(session)?;
@@ -158,7 +158,7 @@ impl Sweep {
         Sweep { budget: self.budget.or(budget), ..self }
     }
 
-    /// The cluster on which the runs are made. Within another program that is the other program's business.
+    /// The cluster on which the runs are made. Within another program, that is the program's responsibility.
     pub fn cluster(&self, session: &Session) -> Option<&Cluster> {
         self.on.as_ref().filter(|_| !session.is_embedded())
     }

@@ -28,7 +28,7 @@ pub struct Allowance {
     spelling: Spelling,
 }
 
-/// Who says so.
+/// The source of the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Origin {
     Said,
@@ -123,7 +123,7 @@ fn in_control_groups(root: &Path, membership: &str) -> Option<u64> {
     groups.filter_map(|(version, path)| least(&root.join(version.folder), path, &version)).min()
 }
 
-/// The free memory of a group and of the groups that contain it. Within a container the path may be another's, and the
+/// The free memory of a group and of the groups that contain it. Within a container the path may be wrong, and the
 /// root is the container's group.
 fn least(root: &Path, path: &str, version: &Version) -> Option<u64> {
     let own = root.join(path.trim_start_matches('/'));

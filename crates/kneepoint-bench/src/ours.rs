@@ -86,12 +86,12 @@ pub fn is_file(name: &OsStr) -> bool {
     file().has(name) || earlier().unwrap_or(false)
 }
 
-/// Whether what has this name, in a directory with a report, was not finished.
+/// Whether a file of this name, in a directory with a report, was not finished.
 pub fn is_unfinished(name: &OsStr) -> bool {
     report().has(name) || next_mark().has(name)
 }
 
-/// Whether it is the mark, or was not finished.
+/// Whether it is the mark or an unfinished file.
 pub fn is_own(name: &OsStr) -> bool {
     name == MARK || is_unfinished(name)
 }

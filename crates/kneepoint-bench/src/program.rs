@@ -25,7 +25,7 @@ pub struct Progress {
     pub done: u64,
     /// All of the work.
     pub total: u64,
-    /// How many runs that is.
+    /// The number of runs that this is.
     pub message: String,
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A session: everything that a call of the laboratory has of its own. Nothing of it belongs to the process, so that several calls work
-//! in one process at the same time.
+//! A session: all state of a call of the laboratory. None of it belongs to the process, so that several calls work in one process at
+//! the same time.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -14,13 +14,13 @@ use serde::Serialize;
 
 use crate::failure::Failure;
 
-/// Runs the work of a thread that makes runs, within what the caller needs for their algorithms there.
+/// Runs the work of a thread that makes runs, in the context that the caller's algorithms need.
 pub type Around = fn(&mut (dyn FnMut() + Send));
 
 /// A run to be made: its name, about how much work it is, and the bytes of memory that it takes.
 pub type Planned = (String, u64, u64);
 
-/// Which of the runs that are not kept a call makes.
+/// The missing runs that a call makes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Share {
     /// All of them.
@@ -32,7 +32,7 @@ pub enum Share {
     Only(BTreeSet<String>),
 }
 
-/// How a caller writes options.
+/// The caller's notation of options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spelling {
     /// `--store DIR`
@@ -53,15 +53,15 @@ impl Spelling {
     }
 }
 
-/// Progress as a caller shows it. Workers share it.
+/// Progress in the caller's form. Workers share it.
 pub trait Bar: Send + Sync {
     /// All of the work, in its own units.
     fn set_total(&self, total: u64);
-    /// So much of the work is done.
+    /// This much of the work is done.
     fn set_done(&self, done: u64);
-    /// So much more of the work is done.
+    /// This much more of the work is done.
     fn add(&self, done: u64);
-    /// How many runs that is.
+    /// The number of runs that this is.
     fn say(&self, message: String);
     /// Shows the time that passes also while no work is reported.
     fn tick(&self);
@@ -71,21 +71,21 @@ pub trait Bar: Send + Sync {
 
 /// The caller: a person at a terminal, or a program.
 pub trait Caller: Send + Sync {
-    /// How they write options.
+    /// Their notation of options.
     fn spelling(&self) -> Spelling;
     /// Takes a remark.
     fn tell(&self, remark: &str);
     /// Takes a warning, which is always shown.
     fn warn(&self, warning: &str);
-    /// Takes the outcome as text, where they want text.
+    /// Takes the outcome as text, if text is requested.
     fn print(&self, text: &str) -> Result<(), Failure>;
-    /// Gives what `-` reads, at most this many bytes.
+    /// Returns the input of `-`, at most this many bytes.
     fn read(&self, most: u64) -> io::Result<Vec<u8>>;
     /// Sets the flag from now on when the user asks to stop, and prints `message` then.
     fn listen(&self, stop: &Arc<AtomicBool>, message: &'static str) -> Result<(), Failure>;
     /// The call has noticed the request to stop.
     fn stopping(&self);
-    /// Shows the progress of so much work.
+    /// Shows the progress of this much work.
     fn bar(&self, total: u64) -> Arc<dyn Bar>;
 }
 
@@ -94,11 +94,11 @@ pub trait Caller: Send + Sync {
 pub struct Given {
     /// The words of the call, without the program's name.
     pub words: Vec<String>,
-    /// The input of `-`, where it is known already.
+    /// The input of `-`, if it is already known.
     pub input: Option<String>,
     /// Algorithms of theirs, which words and scenarios may name.
     pub extensions: Extensions,
-    /// Which runs are made.
+    /// The runs that are made.
     pub share: Share,
     /// The flag by which the call is stopped.
     pub stop: Arc<AtomicBool>,
@@ -136,17 +136,17 @@ impl Session {
         }
     }
 
-    /// Whether a program calls, which takes answers and may go elsewhere meanwhile.
+    /// Whether the caller is a program, which takes answers and may change its directory meanwhile.
     pub fn is_embedded(&self) -> bool {
         self.spelling() == Spelling::Keywords
     }
 
-    /// How the caller writes options.
+    /// The caller's notation of options.
     pub fn spelling(&self) -> Spelling {
         self.caller.spelling()
     }
 
-    /// An option as the caller writes it.
+    /// An option in the caller's notation.
     pub fn option(&self, name: &str, value: &str) -> String {
         self.spelling().option(name, value)
     }
@@ -174,7 +174,7 @@ impl Session {
         let _ = self.input.set(text.to_string());
     }
 
-    /// The text that `-` has, if it is known by now.
+    /// The text of `-`, if it is already known.
     pub fn input(&self) -> Option<&str> {
         self.input.get().map(String::as_str)
     }
@@ -184,7 +184,7 @@ impl Session {
         self.tell_styled(&visible(remark.as_ref()));
     }
 
-    /// The same of a text that has colours, and parts of others that are made visible.
+    /// The same for a text with colours, whose inserted parts are made visible.
     pub fn tell_styled(&self, remark: &str) {
         self.caller.tell(remark);
     }
@@ -214,12 +214,12 @@ impl Session {
         self.listen_saying("stopping; finished runs are kept (again to stop at once)")
     }
 
-    /// The same; this is said when they do.
+    /// The same; this is printed when they do.
     pub fn listen_saying(&self, message: &'static str) -> Result<(), Failure> {
         self.caller.listen(&self.stop, message)
     }
 
-    /// Whether the call is to stop.
+    /// Whether the call must stop.
     pub fn asked(&self) -> bool {
         let asked = self.stop.load(Ordering::Relaxed);
         if asked {
@@ -233,7 +233,7 @@ impl Session {
         self.stop.store(true, Ordering::Relaxed);
     }
 
-    /// Shows the progress of so much work.
+    /// Shows the progress of this much work.
     pub fn bar(&self, total: u64) -> Arc<dyn Bar> {
         self.caller.bar(total)
     }
@@ -246,7 +246,7 @@ impl Session {
         }
     }
 
-    /// Which runs the call makes.
+    /// The runs that the call makes.
     pub fn share(&self) -> &Share {
         &self.share
     }
@@ -262,7 +262,7 @@ impl Session {
     }
 }
 
-/// A lock that a panic does not poison for the others.
+/// A lock that is not poisoned by a panic.
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Kept runs: each in a file called by the hash of everything that determines it, shared by all verbs.
+//! Kept runs: each in a file named by the hash of everything that determines it, shared by all verbs.
 //!
 //! | a file that | is |
 //! |---|---|
@@ -64,12 +64,12 @@ impl Store {
         Ok(store)
     }
 
-    /// The same folder to look into, whether there is one or not.
+    /// The same folder for reading, whether it exists or not.
     pub fn at(session: &Session, given: Option<&Path>) -> Store {
         // The contents of a URL are copied to the usual folder.
         let named = if Store::url(given).is_some() { None } else { Store::named(given) };
         let folder = named.unwrap_or_else(|| PathBuf::from(USUAL));
-        // A program may be elsewhere when it asks later.
+        // A program may have changed its directory by the time it asks.
         let lasting = if session.is_embedded() { std::path::absolute(&folder).ok() } else { None };
         Store { folder: lasting.unwrap_or(folder), said: AtomicBool::new(false) }
     }
@@ -127,7 +127,7 @@ impl Store {
         }
     }
 
-    /// A kept run, without touching anything.
+    /// A kept run, without changing its file.
     pub fn look(&self, session: &Session, name: &str, seed: u64) -> Result<Option<Record>, Failure> {
         let path = self.path(name);
         Ok(match find(session, &path, name, seed)? {
@@ -186,7 +186,7 @@ fn find(session: &Session, path: &Path, name: &str, seed: u64) -> Result<Found, 
         }
         let nonblocking = OFlags::NONBLOCK.bits() as i32;
         let file = OpenOptions::new().read(true).custom_flags(nonblocking).open(path)?;
-        // It may be another by now.
+        // Another file may have replaced it.
         let opened = file.metadata()?;
         if !opened.is_file() {
             return Ok(Err(refused(path, kind(opened.file_type()))));
@@ -229,7 +229,7 @@ fn refused(path: &Path, kind: &str) -> Failure {
     )
 }
 
-/// Where a damaged file went.
+/// The new place of a damaged file.
 enum Aside {
     To(PathBuf),
     /// Another process has set it aside, or replaced it.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Parallel work on as many threads as the machine allows. Where a limit allows fewer, the existing threads do all of
-//! it, in the extreme the calling thread alone.
+//! the work, in the extreme case the calling thread alone.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -50,7 +50,7 @@ fn following<'i, T>(items: &'i [T], next: &AtomicUsize) -> Option<(usize, &'i T)
     items.get(place).map(|item| (place, item))
 }
 
-/// Two results, at the same time where another thread can be had.
+/// Two results, computed concurrently if another thread is available.
 pub fn both<A: Send, B>(one: impl Fn() -> A + Sync, other: impl FnOnce() -> B) -> (A, B) {
     thread::scope(|scope| match Builder::new().spawn_scoped(scope, &one) {
         Ok(beside) => {

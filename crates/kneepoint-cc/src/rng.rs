@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! One seed, many named and independent random streams.
 //!
-//! A stream is named by its purpose (`"start", flow 7`), so that more draws for one flow, or another flow, change no
-//! other stream: schemes are compared under common random numbers.
-//! The generator is xoshiro256++ (Blackman and Vigna 2019); logarithms and powers come from `libm`, so that a
-//! draw is the same on every platform.
+//! A stream is named by its purpose (`"start", flow 7`), so that further draws for one flow, or another flow, change
+//! no other stream: schemes are compared under common random numbers. The generator is xoshiro256++ (Blackman and
+//! Vigna 2019); logarithms and powers come from `libm`, so that a draw is the same on every platform.
 
 use rand_core::{Rng as _, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -56,7 +55,7 @@ impl Rng {
         ((u128::from(self.0.next_u64()) * u128::from(n)) >> 64) as u64
     }
 
-    /// One of `choices`, each as likely.
+    /// One of `choices`, with equal probability.
     pub fn pick<T: Copy>(&mut self, choices: &[T]) -> T {
         choices[self.below(choices.len() as u64) as usize]
     }

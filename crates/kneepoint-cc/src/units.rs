@@ -28,7 +28,7 @@ pub struct Bytes(pub u64);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rate(pub u64);
 
-/// A rate in packets of full size per second, as a controller counts: above zero and finite.
+/// A rate in full packets per second, as controllers use it: positive and finite.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct PacketRate(pub f64);
 
@@ -50,7 +50,7 @@ const NANOS: u64 = 1_000_000_000;
 impl Time {
     /// The start of the run.
     pub const ZERO: Time = Time(0);
-    /// Later than anything that happens.
+    /// Later than any event.
     pub const NEVER: Time = Time(u64::MAX);
 
     /// Seconds since the start, for arithmetic that ends in a report.
@@ -123,7 +123,7 @@ impl Rate {
     pub fn packets(self, size: Bytes) -> f64 {
         self.0 as f64 / (8.0 * size.0 as f64)
     }
-    /// The data that this rate carries in `span`, as far as it can be counted.
+    /// The data that this rate carries in `span`, saturating.
     pub fn carries(self, span: Span) -> Bytes {
         let bytes = u128::from(self.0) * u128::from(span.0) / (8 * u128::from(NANOS));
         Bytes(u64::try_from(bytes).unwrap_or(u64::MAX))
@@ -156,7 +156,7 @@ impl Interval {
     pub fn contains(self, at: Time) -> bool {
         self.from <= at && at < self.to
     }
-    /// How long it is.
+    /// Its length.
     pub fn span(self) -> Span {
         self.to.since(self.from)
     }
@@ -258,7 +258,7 @@ const RATES: [(&str, u64); 5] =
     [("bit", 1), ("kbit", 1_000), ("mbit", 1_000_000), ("gbit", NANOS), ("tbit", 1_000 * NANOS)];
 const SIZES: [(&str, u64); 4] = [("b", 1), ("kb", 1_000), ("mb", 1_000_000), ("gb", NANOS)];
 
-/// Other names of units, as reports print them. There are two code points of the same letter µ.
+/// Further names of units, as in reports. There are two code points of the same letter µ.
 const ALIASES: [(&str, &str); 9] = [
     ("µs", "us"),
     ("μs", "us"),
@@ -331,7 +331,7 @@ fn show(value: u64, scales: &[(&str, u64)], f: &mut fmt::Formatter) -> fmt::Resu
     }
 }
 
-/// For people: in the largest unit of which there is at least one.
+/// For people: in the largest unit in which it is at least one.
 fn people(value: u64, units: &[(&str, u64)]) -> String {
     let fits = |(_, scale): &&(&str, u64)| value >= *scale;
     let (unit, scale) = units.iter().find(fits).unwrap_or(&units[0]);
@@ -339,19 +339,19 @@ fn people(value: u64, units: &[(&str, u64)]) -> String {
 }
 
 impl Span {
-    /// As reports print it: `60 ms`.
+    /// As in reports: `60 ms`.
     pub fn people(self) -> String {
         people(self.0, &[("s", NANOS), ("ms", 1_000_000), ("µs", 1_000), ("ns", 1)])
     }
 }
 impl Rate {
-    /// As reports print it: `150 Mbit/s`.
+    /// As in reports: `150 Mbit/s`.
     pub fn people(self) -> String {
         people(self.0, &[("Gbit/s", NANOS), ("Mbit/s", 1_000_000), ("kbit/s", 1_000), ("bit/s", 1)])
     }
 }
 impl Bytes {
-    /// As reports print it: `64 kB`.
+    /// As in reports: `64 kB`.
     pub fn people(self) -> String {
         people(self.0, &[("GB", NANOS), ("MB", 1_000_000), ("kB", 1_000), ("B", 1)])
     }

@@ -37,7 +37,7 @@ pub fn below_zero(refusal: Error) -> Error {
         .unwrap_or_else(|| Knee::command().error(ErrorKind::UnknownArgument, message))
 }
 
-/// Whether a command, or one below it, has an option of this name that takes a value.
+/// Whether a command or a subcommand has an option of this name that takes a value.
 fn takes_value(command: &Command, long: &str) -> bool {
     let takes = |one: &Arg| one.get_long() == Some(long) && one.get_action().takes_values();
     command.get_arguments().any(takes) || command.get_subcommands().any(|below| takes_value(below, long))

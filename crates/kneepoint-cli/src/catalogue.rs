@@ -37,7 +37,7 @@ pub enum Kind {
     Recoveries,
     /// Loss models.
     Channels,
-    /// How fast a link transmits over time.
+    /// The rate of a link over time.
     Capacities,
     /// Sources of traffic.
     Sources,
@@ -106,7 +106,7 @@ impl Kind {
         self.words()[1]
     }
 
-    /// Where the name of one is written.
+    /// The place where the name of one is written.
     pub fn written(self) -> &'static str {
         self.words()[2]
     }
@@ -133,7 +133,7 @@ pub fn items(kinds: &[Kind]) -> Vec<Item> {
     kinds.iter().flat_map(|kind| of_kind(*kind)).collect()
 }
 
-/// The members of a family, and the presets that stand for one of them.
+/// The members of a family, and the presets of its members.
 pub fn choices(kind: Kind) -> Vec<Item> {
     let family = match kind {
         Kind::Controllers => Some(Of::Control),
@@ -199,7 +199,7 @@ fn of_kind(kind: Kind) -> Vec<Item> {
     }
 }
 
-/// The metrics of all subjects. Those of the same key are one item.
+/// The metrics of all subjects. Items with the same key are one item.
 fn metrics(plain: impl Fn(&'static str, &str) -> Item) -> Vec<Item> {
     let mut keys: Vec<(&'static Metric, Vec<(Subject, &'static str)>)> = Vec::new();
     for subject in Subject::ALL {
@@ -228,7 +228,7 @@ fn metrics(plain: impl Fn(&'static str, &str) -> Item) -> Vec<Item> {
     keys.into_iter().map(item).collect()
 }
 
-/// How files and tables write a metric, with its units, and which of two values is better.
+/// The form of a metric in files and tables, with its units, and its better direction.
 fn written_as(Metric { key, short, unit, better, .. }: &Metric) -> String {
     let in_files = match output::unit(key) {
         "" => String::new(),
@@ -290,7 +290,7 @@ fn registered(kind: Kind, entry: &Entry) -> Item {
 }
 
 impl Item {
-    /// Whether this is its name, in one way of writing it.
+    /// Whether this is its name, in any spelling.
     pub fn is_called(&self, name: &str) -> bool {
         same_name(self.name, name)
     }

@@ -111,13 +111,13 @@ impl ComparisonOptions {
         notes.extend(schemes.iter().filter_map(said_beside));
         let missing = schemes.iter().filter(|scheme| scheme.runs.is_empty());
         let missing = missing.map(|scheme| scheme.scheme.as_str()).collect::<Vec<_>>();
-        // Where each row has its own scenario, the report finds it without help.
+        // Where each row has its own scenario, the report finds it by itself.
         if !missing.is_empty() && manifest.scenario.len() == 1 {
             notes.push(format!("without a run: {}", missing.join(", ")));
         }
         schemes.retain(|scheme| !scheme.runs.is_empty());
         let comparison = Comparison { title, factors, schemes, cautions, manifest };
-        // Each takes some tenths of a second for thousands of runs, and the other cores are idle by now.
+        // Each takes some tenths of a second for thousands of runs, and the other cores are idle at this point.
         let (json, (document, tables)) = threads::both(
             || report::json::render(&comparison),
             || {
@@ -178,12 +178,12 @@ pub fn refused(origin: String, text: String, fields: &Fields, faults: Vec<Fault>
 pub struct Rows {
     /// Their names and specs.
     named: Vec<(String, Valid)>,
-    /// What differs between them.
+    /// The differences between them.
     factors: Factors,
 }
 
 impl Rows {
-    /// Rows that differ in these fields; `title` is the name of a case without others to differ from.
+    /// Rows that differ in these fields; `title` is the name of a single case.
     pub fn new(title: &str, cases: Vec<(Settings, Valid)>) -> Rows {
         let (settings, valid): (Vec<Settings>, Vec<Valid>) = cases.into_iter().unzip();
         let factors = Factors::of(&settings);
@@ -214,11 +214,11 @@ pub struct ComparisonPlan {
     pub rows: Rows,
     /// Each row runs once with each.
     pub seeds: Vec<u64>,
-    /// Whether the scenario wants a file of each run's completed transfers, as `--objects` does.
+    /// Whether the scenario requests a file of each run's completed transfers, as `--objects` does.
     pub objects: bool,
     /// Whether every flow is sampled.
     pub every_flow: bool,
-    /// How the scenario wants its figure.
+    /// The figure that the scenario requests.
     pub figure: FigureSpec,
     /// The report's description of its setting.
     pub notes: Vec<String>,
@@ -309,7 +309,7 @@ impl ComparisonPlan {
         Ok(Answer { series: Series::new(sweep.store(session)?, kept), ..answer })
     }
 
-    /// Whether runs write what is not kept.
+    /// Whether runs write data that is not kept.
     fn listens(&self, settings: &ComparisonOptions) -> bool {
         self.objects || settings.objects || settings.captures()
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a shell suggests for arguments that name something of the laboratory: names of the registries, with their summaries.
+//! The suggestions of a shell for arguments that name something in the laboratory: names of the registries, with their summaries.
 
 use std::ffi::OsStr;
 
@@ -60,7 +60,7 @@ pub fn experiment() -> ArgValueCompleter {
     })
 }
 
-/// Options of TCP with the hosts that have defaults of their own.
+/// Options of TCP, and the hosts with their own defaults.
 pub fn tcp() -> ArgValueCompleter {
     completer(|current| {
         let fields = tcp::Options::fields().iter();
@@ -94,7 +94,7 @@ fn named(before: &str, part: &str, items: &[Item]) -> Vec<CompletionCandidate> {
     starting(&format!("{before}{part}"), names)
 }
 
-/// The texts that begin like this, each with a line about it.
+/// The texts with this beginning, each with a line about it.
 fn starting(begun: &str, all: impl Iterator<Item = (String, String)>) -> Vec<CompletionCandidate> {
     let folded = begun.to_ascii_lowercase();
     let one = |(text, about): (String, String)| {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Files that may be compressed with gzip, zstd or xz, recognised by their first bytes.
 //!
-//! Every checksum is verified, and a file is read to its end, all of its members. Every failure is an error, with one
-//! exception: a truncated file is used up to its end, with a warning. Damage that looks like an early end has the same
-//! warning.
-//! Zeros behind the last member of gzip, by which tapes and `dd` fill a block, are nothing, as for gzip(1); between and behind streams of
-//! xz four are, or a multiple of four.
+//! Every checksum is verified, and a file is read to its end, all of its members. Every failure is an error, with one exception: a
+//! truncated file is used up to its end, with a warning. Damage that looks like an early end causes the same warning. Zeros behind the
+//! last member of gzip, by which tapes and `dd` fill a block, are nothing, as for gzip(1); between and behind streams of xz four are, or
+//! a multiple of four.
 
 use std::error::Error;
 use std::io::{self, Read};
@@ -67,7 +66,7 @@ enum Checked {
     No,
 }
 
-/// Why a member was not unpacked to its end.
+/// The reason why a member was not unpacked to its end.
 enum Stopped {
     /// Unpacking it takes more memory than the limit, in bytes.
     Memory { needed: u64, given: u64 },
@@ -101,7 +100,7 @@ struct Packed<'f> {
 }
 
 impl Packed<'_> {
-    /// Bytes that may still come, and one by which to see that there are too many.
+    /// Bytes that may still come, and one more to detect that there are too many.
     fn room(&self) -> u64 {
         (self.most + 1).saturating_sub(self.whole.len() as u64)
     }
@@ -114,7 +113,7 @@ pub struct Unpacked {
     pub bytes: Vec<u8>,
     /// Their faults, although they can be used.
     pub warning: Option<String>,
-    /// Facts that cannot be known of them.
+    /// Facts that cannot be known about them.
     pub remark: Option<String>,
 }
 
@@ -123,13 +122,13 @@ pub fn plain(name: &str) -> &str {
     FORMATS.iter().find_map(|format| name.strip_suffix(format.ending)).unwrap_or(name)
 }
 
-/// Whether `is` recognises the first bytes of a file, decompressed if need be.
+/// Whether `is` recognises the first bytes of a file, decompressed if necessary.
 pub fn begins(path: &Path, is: impl Fn(&[u8]) -> bool) -> Result<bool, Failure> {
     let packed = |head: &[u8]| FORMATS.iter().any(|format| head.starts_with(format.magic));
     files::begins(path, |head| packed(head) || is(head))
 }
 
-/// The bytes of a file, or those that it was compressed from; at most `largest` of either.
+/// The bytes of a file, decompressed if necessary; at most `largest` in either form.
 pub fn read(path: &Path, largest: u64) -> Result<Unpacked, Failure> {
     unpacked(files::read_bytes(path, largest)?, path, largest)
 }
@@ -310,7 +309,7 @@ fn reason(error: &io::Error) -> String {
     said.lines().next().unwrap_or_default().trim_end().into()
 }
 
-/// Whether an error, or one that caused it, is that the bytes end.
+/// Whether an error, or its cause, is the end of the bytes.
 fn is_end(error: &io::Error) -> bool {
     let ends = |one: &io::Error| one.kind() == io::ErrorKind::UnexpectedEof;
     ends(error) || causes(error).any(|cause| cause.downcast_ref::<io::Error>().is_some_and(ends))

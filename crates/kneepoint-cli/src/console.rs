@@ -93,7 +93,7 @@ impl Caller for Console {
     }
 }
 
-/// The time that is left, which is not known before something was done.
+/// The remaining time, which is unknown at the beginning.
 fn left(state: &ProgressState, to: &mut dyn fmt::Write) {
     if state.pos() > 0 {
         let _ = write!(to, "{:#} left", HumanDuration(state.eta()));

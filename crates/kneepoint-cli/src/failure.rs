@@ -13,7 +13,7 @@ pub use kneepoint_bench::failure::{Complaint, Failure, Left, faults, limit, line
 
 use crate::terminal;
 
-/// Prints the message to standard error, as one line of JSON if wanted, and returns the exit status.
+/// Prints the message to standard error, as one line of JSON if requested, and returns the exit status.
 pub fn report(failure: &Failure, as_json: bool) -> ExitCode {
     let text = if as_json { failure.json().map(|object| json::line(&object)) } else { text(failure) };
     if let Some(text) = text {
@@ -24,7 +24,7 @@ pub fn report(failure: &Failure, as_json: bool) -> ExitCode {
     ExitCode::from(failure.status())
 }
 
-/// The message for people; none if there is nothing left to say.
+/// The message for people; none if everything has been said.
 fn text(failure: &Failure) -> Option<String> {
     match failure {
         Failure::Usage(complaint) | Failure::Run(complaint) => Some(told(complaint)),

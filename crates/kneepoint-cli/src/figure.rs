@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Options of the verbs that draw what varies: which factor is which axis of the figure.
+//! Options of verbs that draw varied factors: the assignment of factors to axes of the figure.
 
 use clap::Args;
 use kneepoint::experiment::Experiment;
@@ -10,7 +10,7 @@ use kneepoint::settings::{Or, Settings};
 
 use crate::failure::Failure;
 
-/// Options of the figure over what varies.
+/// Options of the figure over varied factors.
 #[derive(Args, Clone, Default)]
 pub struct FigureOptions {
     /// The factor along which the figure is drawn, as in rtt [default: the one with most numbers]

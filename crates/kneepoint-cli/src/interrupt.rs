@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Signals of the process: Ctrl-C, termination and hanging up. The first stops in an orderly way, the second at once. A signal
-//! that was ignored when the process started, as under `nohup`, stays ignored.
+//! Signals of the process: Ctrl-C, termination and hanging up. The first stops in an orderly way, the second immediately. A
+//! signal that was ignored when the process started, as under `nohup`, stays ignored.
 //!
 //! The handling of signals belongs to the whole process: only this file changes it, and only for the program `knee`. A
 //! handler
@@ -18,7 +18,7 @@ use crate::failure::Failure;
 /// The exit status after an interruption.
 const STATUS: c_int = 130;
 
-/// Sets the flag when the process is asked to stop, and ends the process when it is asked again.
+/// Sets the flag when the process receives a request to stop, and ends the process at the second one.
 pub fn raise(stop: &Arc<AtomicBool>) -> Result<(), Failure> {
     for signal in [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| !is_ignored(*signal)) {
         // The first time the flag is not set yet.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `knee`: the command line of the laboratory, as a library: of the program `knee`, and of programs that take the same words and want
-//! answers instead of text and files.
+//! `knee`: the command line of the laboratory, as a library: of the program `knee`, and of programs that take the same arguments and
+//! need answers instead of text and files.
 //!
 //! | room | what it does |
 //! |---|---|
@@ -66,7 +66,7 @@ use clap_complete::CompleteEnv;
 
 pub use verbs::Knee;
 
-/// The program `knee`: acts as its command line says.
+/// The program `knee`: executes its command line.
 pub fn main() -> ExitCode {
     #[cfg(target_os = "linux")]
     if kneepoint_linux::uml::is_inside() {

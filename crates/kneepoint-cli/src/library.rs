@@ -116,7 +116,7 @@ pub fn find(
 
 /// Whether a text is an experiment, and not a scenario alone.
 pub fn is_experiment(text: &str) -> bool {
-    // A remark may stand behind it, and blanks within it.
+    // A remark may follow it, and it may contain blanks.
     let begins = |line: &str| {
         let line: String = line.split_whitespace().collect();
         line.starts_with("[experiment]") || line.starts_with("experiment={")
@@ -217,7 +217,7 @@ fn from_file(
     let parse = |at| {
         read(&name, &text, shared.clone(), experiment::parse_in(&publication, &text, at, scope, &beside))
     };
-    // Report errors of the other pace now rather than when it is used.
+    // Report errors of the other pace now, and not only when it is used.
     parse(if pace == Pace::Full { Pace::Quick } else { Pace::Full })?;
     parse(pace)
 }

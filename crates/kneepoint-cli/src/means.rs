@@ -9,7 +9,7 @@ use kneepoint::units::{Bytes, Span};
 use kneepoint_bench::cluster::Cluster;
 pub use kneepoint_bench::means::{Means, Shard, Sweep};
 
-/// The time that a study takes at most where a precision is asked for and no time is said.
+/// The time limit of a study with a requested precision and no requested time.
 pub const USUAL_BUDGET: Duration = Duration::from_mins(5);
 
 /// Options of every verb that makes runs.
@@ -18,14 +18,14 @@ pub struct MeansOptions {
     /// Parallel runs [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024), overrides_with = "jobs")]
     jobs: Option<u16>,
-    /// Repeat runs that are kept
+    /// Repeat kept runs
     #[arg(long)]
     fresh: bool,
     /// Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs]
     ///
-    /// Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is
-    /// kept is read back instead of being simulated: by the same command after an interruption, and by any other. A
-    /// damaged file is set aside as NAME.json.bad and named, and its run is made again.
+    /// Each run is kept there as soon as it ends, under a name derived from all its inputs. A kept run is read back
+    /// instead of being simulated: by the same command after an interruption, and by any other. A damaged file is
+    /// set aside as NAME.json.bad and named, and its run is made again.
     #[arg(long, value_name = "DIR", overrides_with = "store")]
     store: Option<PathBuf>,
     /// Memory that the runs may take together, as in 4gb [default: three quarters of the available memory]
@@ -39,12 +39,12 @@ pub struct MeansOptions {
     memory: Option<Bytes>,
 }
 
-/// Options of the verbs that sweep: their runs may be made elsewhere, and counted beforehand.
+/// Options of the verbs that sweep: their runs may be made elsewhere, and counted in advance.
 #[derive(Args, Clone)]
 pub struct SweepOptions {
     #[command(flatten)]
     means: MeansOptions,
-    /// Make only runs I, I+N, I+2N, … of the study, as far as they are missing: for several machines with one store
+    /// Make only runs I, I+N, I+2N, … of the study, unless they are kept already: for several machines with one store
     ///
     /// Each of N machines is given a number I from 1 to N. The last to finish, or the same command without it, reports.
     #[arg(long, value_name = "I/N", conflicts_with_all = ["fresh", "on"])]
@@ -60,13 +60,13 @@ pub struct SweepOptions {
     /// Begin no run after this much time; the report is about those that ended [default: none, or 5min with --precision]
     #[arg(long, value_name = "TIME")]
     budget: Option<Span>,
-    /// Say how many runs there would be, who would make them, how many are kept, how long the others would take, and how much memory; run and write nothing
+    /// Print the number of runs, who would make them, how many are kept, and the time and memory of the others; run and write nothing
     #[arg(long)]
     dry_run: bool,
 }
 
 impl SweepOptions {
-    /// Whether runs are to be counted only.
+    /// Whether runs are only counted.
     pub fn dry_run(&self) -> bool {
         self.dry_run
     }

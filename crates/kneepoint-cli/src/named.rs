@@ -17,12 +17,12 @@ pub struct NamedFiles {
 }
 
 impl NamedFiles {
-    /// Files of which the texts are known.
+    /// Files whose texts are known.
     pub fn known(texts: BTreeMap<String, String>) -> NamedFiles {
         NamedFiles { texts: RefCell::new(texts) }
     }
 
-    /// The text of a file that is known.
+    /// The text of a known file.
     pub fn of(&self, name: &str) -> Result<String, String> {
         self.texts.borrow().get(name).cloned().ok_or_else(|| "there is no such file".to_string())
     }

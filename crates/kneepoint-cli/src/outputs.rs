@@ -23,7 +23,7 @@ pub use folder::Folder;
 pub enum Out {
     /// This one, which is new, empty, or has an earlier report. It may be reached by a symbolic link.
     Given(PathBuf),
-    /// This one if there is none yet, or the first that is free of those numbered from 2.
+    /// This directory if it does not exist, or the first free one of those numbered from 2.
     Free(PathBuf),
 }
 
@@ -47,7 +47,7 @@ impl Out {
             let ending = OsString::from(format!("-{place}"));
             base.with_file_name([name, &ending].into_iter().collect::<OsString>())
         };
-        // Making it claims it: another study that checks at the same time gets the next.
+        // Creating it claims it: another study that checks at the same time gets the next.
         for path in [base.clone()].into_iter().chain((2..).map(numbered)) {
             if let Some(folder) = Folder::free(session, &path)? {
                 if path != base {
@@ -104,7 +104,7 @@ pub fn write_report(
     Ok(())
 }
 
-/// The line that says where the report is.
+/// The line with the place of the report.
 pub fn report_at(directory: &Path) -> String {
     format!("report: {}", directory.join("report.html").display())
 }

@@ -97,7 +97,7 @@ impl Origin<'_> {
             let Definition { unit, about, .. } = definition?;
             Some((name.clone(), json!({"unit": unit, "definition": about})))
         });
-        // Equal runs make equal files: without what differs between calls and machines.
+        // Equal runs produce identical files, which leave out what differs between calls and machines.
         let (host, kernel, created, command, notes) = (None, None, None, None, Vec::new());
         let same = Manifest { host, kernel, created, command, notes, ..self.manifest.clone() };
         [
@@ -133,7 +133,7 @@ pub fn write_records(records: &Records, origin: Origin, sink: impl Write + Send)
 
 /// Contents of a column.
 pub enum Column {
-    /// Numbers, as far as they are defined.
+    /// Numbers where they are defined.
     Numbers(Vec<Option<f64>>),
     /// Texts.
     Texts(Vec<Option<ByteArray>>),
@@ -180,7 +180,7 @@ fn levels<T: Clone>(values: &[Option<T>]) -> (Vec<T>, Vec<i16>) {
 }
 
 impl Column {
-    /// Numbers, of which those that are not finite are undefined.
+    /// Numbers; values that are not finite are undefined.
     pub fn numbers(numbers: impl Iterator<Item = f64>) -> Column {
         Column::Numbers(numbers.map(defined).collect())
     }

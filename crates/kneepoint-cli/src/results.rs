@@ -16,10 +16,10 @@ use crate::parquet;
 
 /// The file with the numbers.
 pub const SUMMARY: &str = "summary.json";
-/// Larger ones are no results.
+/// Larger ones are not results.
 const LARGEST: u64 = 1 << 30;
 
-/// The results in a directory; the series are left out unless they are wanted. The place may also be the file with the numbers.
+/// The results in a directory; series are left out unless requested. The place may also be the file with the numbers.
 pub fn read(session: &Session, place: &Path, series: bool) -> Result<Comparison, Failure> {
     let directory = directory(place)?;
     let path = directory.join(SUMMARY);
@@ -49,7 +49,7 @@ pub fn of_verb<T>(
     read(&String::from_utf8_lossy(&bytes)).map(Some).map_err(|why| unreadable(&path, &why))
 }
 
-/// How the scenario of these results wants its figure drawn; the default where it says nothing, or can no longer be
+/// The figure that the scenario of these results requests; the default if there is none, or if it can no longer be
 /// read.
 pub fn figure(session: &Session, place: &Path, comparison: &Comparison) -> Result<FigureSpec, Failure> {
     let [(name, text)] = &comparison.manifest.scenario[..] else { return Ok(FigureSpec::default()) };

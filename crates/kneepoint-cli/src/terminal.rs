@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Text for as many columns as the terminal has. Output to a pipe or a file is not changed: a line for each item.
+//! Text of the terminal's width. Output to a pipe or a file is not changed: a line for each item.
 
 mod equation;
 
@@ -11,17 +11,17 @@ use kneepoint::visible::{acts, visible};
 
 /// The fewest columns for a text next to its name.
 const LEAST: usize = 24;
-/// Columns before a text that has to stand below its name.
+/// Columns before a text that must be placed below its name.
 const INDENT: usize = 6;
 
-/// Columns of the terminal that shows standard output; none where that goes elsewhere.
+/// Columns of the terminal that shows standard output; none where it is redirected.
 pub fn columns() -> Option<usize> {
     let shown = stdout().is_terminal();
     let size = shown.then(|| rustix::termios::tcgetwinsize(stdout()).ok()).flatten()?;
     wished().or(Some(usize::from(size.ws_col))).filter(|columns| *columns > 0)
 }
 
-/// Columns that the caller asks for, wherever the text goes: a pager has them, too.
+/// Columns that the caller requests, for any destination: a pager has them, too.
 fn wished() -> Option<usize> {
     read(&std::env::var("COLUMNS").ok()?)
 }
@@ -31,7 +31,7 @@ fn read(columns: &str) -> Option<usize> {
     columns.trim().parse().ok().filter(|columns| *columns > 0)
 }
 
-/// A document as wide as `COLUMNS` says, or the terminal is; in 80 columns where neither is known.
+/// A document of the width in `COLUMNS`, or of the terminal; in 80 columns where neither is known.
 pub fn shown(document: &Document) -> String {
     match wished().or_else(columns) {
         Some(columns) => text::within(document, columns),
@@ -51,7 +51,7 @@ pub fn message(words: &str) -> String {
     lines.collect::<String>().trim_end().to_string()
 }
 
-/// A refusal of arguments for standard error, in lines of whole words; nothing if its lines fit as they are, and every character of
+/// A refusal of arguments for standard error, in lines of whole words; nothing if its lines fit unchanged, and every character of
 /// them is visible.
 pub fn refusal(text: &str) -> Option<String> {
     if text.contains(acts) {
@@ -69,7 +69,7 @@ fn folded(line: &str, columns: usize) -> String {
     if lines.is_empty() { "\n".into() } else { lines }
 }
 
-/// Columns of the terminal that shows standard error; none where that goes elsewhere.
+/// Columns of the terminal that shows standard error; none where it is redirected.
 fn error_columns() -> Option<usize> {
     let shown = stderr().is_terminal();
     let size = shown.then(|| rustix::termios::tcgetwinsize(stderr()).ok()).flatten()?;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Values of arguments: names of a list, in any way of writing them, and numbers.
+//! Values of arguments: names of a list, in any spelling, and numbers.
 
 use std::ffi::OsStr;
 use std::ops::RangeInclusive;
@@ -26,10 +26,10 @@ pub fn within(range: RangeInclusive<f64>) -> impl Fn(&str) -> Result<f64, String
     }
 }
 
-/// How often the state is sampled, and of which flows: `100ms`, `all`, `100ms,all`.
+/// The interval between samples of the state, and the sampled flows: `100ms`, `all`, `100ms,all`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sampling {
-    /// How often, if that is said; zero is never.
+    /// The sampling interval, if given; zero is never.
     interval: Option<Span>,
     /// Whether every flow has its window, round-trip time and rate.
     pub every_flow: bool,
@@ -57,7 +57,7 @@ impl FromStr for Sampling {
     }
 }
 
-/// Refuses a list in which two have the same meaning.
+/// Refuses a list with two equivalent values.
 pub fn distinct<T: std::fmt::Display, M: PartialEq>(
     what: &str,
     all: &[T],
@@ -72,7 +72,7 @@ pub fn distinct<T: std::fmt::Display, M: PartialEq>(
     }
 }
 
-/// A buffer in one way of writing it: `1.0bdp` is `1bdp`. Invalid sizes are left to the scenario parser.
+/// The canonical form of a buffer: `1.0bdp` is `1bdp`. Invalid sizes are left to the scenario parser.
 pub fn meant(buffer: &str) -> String {
     if let Ok(time) = buffer.parse::<Span>() {
         return time.to_string();
@@ -87,7 +87,7 @@ pub fn meant(buffer: &str) -> String {
     }
 }
 
-/// Parses one of these names; the value is the name as it is declared.
+/// Parses one of these names; the value is the name as declared.
 #[derive(Clone)]
 pub struct OneOf(Vec<&'static str>);
 

@@ -34,7 +34,7 @@ pub struct Workload {
     /// Pages that web sessions load: a HAR file as a browser exports it, or a CSV file as for --sizes
     #[arg(long, value_name = "FILE")]
     page: Option<PathBuf>,
-    /// How the objects of a page use connections
+    /// Use of connections by the objects of a page
     #[arg(long, default_value = "http/2", requires = "page", value_parser = OneOf::of(Http::ALL.iter().map(|http| http.name())))]
     protocol: String,
 }
@@ -50,7 +50,7 @@ enum Kind {
 
 /// The schemes that are compared if none is given.
 const BULK: &[&str] = &["pert", "sack/droptail", "sack/red-ecn", "vegas/droptail"];
-/// None of them marks: marks for some would be compared with drops for others.
+/// None of them marks: otherwise marks of some would be compared with drops of others.
 const WEB: &[&str] = &[
     "sack/droptail",
     "sack/pi",
@@ -102,7 +102,7 @@ impl Workload {
         }
     }
 
-    /// Options of TCP, with a handshake for web objects: opening a connection is a good part of a short transfer's time.
+    /// Options of TCP, with a handshake for web objects: opening a connection takes a large part of a short transfer's time.
     pub fn tcp(&self, mut options: Vec<(String, Raw)>) -> Vec<(String, Raw)> {
         if self.workload == Kind::Web && options.iter().all(|(name, _)| name != "handshake") {
             options.push(("handshake".into(), Raw::Bool(true)));
@@ -161,7 +161,7 @@ fn name(file: &Path) -> String {
 
 /// Bytes of a file's name in a title, which is not the place where it is read.
 const LONGEST: usize = 27;
-/// Of them the last ones, where names of one kind differ.
+/// Of these the last ones, in which names of one kind differ.
 const END: usize = 11;
 
 /// The name of a file, with an ellipsis in its middle where it is long.

@@ -27,7 +27,7 @@ use kneepoint_linux::kernel::{self, CONTROLLERS};
 use kneepoint_linux::live::{self, Transfer};
 use kneepoint_linux::namespace::Namespace;
 
-/// How long processes of a killed emulation may take to end.
+/// The time that processes of a killed emulation may take to end.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// The interval of progress reports.
 const TELL: Duration = Duration::from_secs(10);
@@ -310,7 +310,7 @@ fn whatever_is_killed_leaves_nothing() {
     inside(move || cycle(cycles, &PROGRAMS, taken));
 }
 
-/// Tries all this so often, each time with another controller; `passes` says which controllers to skip.
+/// Tries all of this so often, each time with another controller; `passes` says which controllers to skip.
 fn cycle(cycles: usize, trials: &[Trial], passes: fn(&str) -> bool) {
     let (began, mut told) = (Instant::now(), Instant::now());
     let mut times = vec![0; trials.len()];

@@ -24,7 +24,7 @@ use crate::namespace::Namespace;
 use crate::privilege::Rights;
 use crate::tun::{self, Address, Device, Network};
 
-/// How long a server is given to listen before the program that needs it starts.
+/// The time that a server must listen before the program that needs it starts.
 const READY: Duration = Duration::from_secs(3);
 
 /// A host: a namespace with a device.
@@ -178,7 +178,7 @@ unsafe fn wait_for(child: libc::pid_t, watched: Option<[&OwnedFd; 2]>) -> ! {
         if let Some(two) = watched {
             let mut files = two.map(|file| PollFd::new(file.as_fd(), PollFlags::POLLIN));
             while !files.iter().any(|file| file.any().unwrap_or(false)) {
-                // An interruption is none of them.
+                // An interruption is neither of them.
                 let _ = poll(&mut files, PollTimeout::NONE);
             }
             if files[0].any().unwrap_or(false) {
@@ -207,7 +207,7 @@ unsafe fn close_all_but(mut kept: [RawFd; 2]) {
     }
 }
 
-/// Where the far host is.
+/// The place of the far host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Far {
     /// The caller's namespace: its servers are on the other side of the link.
@@ -228,7 +228,7 @@ pub fn hosts(place: Far) -> io::Result<[Host; 2]> {
     Ok(hosts)
 }
 
-/// A device in each of two network namespaces that `ip netns` named, with an address and no other route.
+/// A device in each of two network namespaces created with `ip netns`, with an address and no other route.
 pub fn between(names: [&str; 2]) -> io::Result<[Host; 2]> {
     let open = |name: &str| {
         Namespace::named(name).map_err(|error| {
@@ -242,7 +242,7 @@ pub fn between(names: [&str; 2]) -> io::Result<[Host; 2]> {
 fn joined(near: Namespace, far: Namespace) -> io::Result<[Host; 2]> {
     let taken = [near.run(routes)?, far.run(routes)?].concat();
     for network in (0..=u8::MAX).map(Network).filter(|one| !taken.contains(&one.host(0).v4)) {
-        // Another emulation may have come first since. The shared namespace has to be asked first, since a fresh one is
+        // Another emulation may have come first since. The shared namespace must be asked first, since a fresh one is
         // empty.
         let device = |namespace: &Namespace, address| match namespace.run(move || Device::open(address)) {
             Err(error) if error.raw_os_error() == Some(libc::EBUSY) => Ok(None),
@@ -279,13 +279,13 @@ impl Program {
         process(self.child.id() as libc::pid_t)
     }
 
-    /// How it ended; none while it runs.
+    /// Its exit status; none while it runs.
     pub fn status(&mut self) -> io::Result<Option<ExitStatus>> {
         self.child.try_wait()
     }
 
-    /// How it ended; none if it was still running and is ended by this call. It may belong to another user, so that
-    /// only the waiting process may signal it.
+    /// Its exit status; none if it was still running and is ended by this call. It may belong to another user, so
+    /// that only the waiting process may signal it.
     pub fn end(&mut self) -> io::Result<Option<ExitStatus>> {
         let ended = self.child.try_wait()?;
         self.hold = None;

@@ -7,7 +7,7 @@
 //!
 //! A frame starts with its IP header, which [`ethernet`] finds in a frame of Ethernet: a TUN device opened with `IFF_NO_PI` has none of the link layer. Such a device
 //! without `IFF_VNET_HDR` has no offloads unless a program asks for them, so the kernel finishes every checksum before the
-//! program reads the frame: checksums are complete, and are mended here by the difference (RFC 1624), never computed anew.
+//! program reads the frame: checksums are complete, and are mended here by the difference (RFC 1624), never computed again.
 //!
 //! Readings: a fragment has no ports, not even the first, because the others have none and all belong to one flow.
 //! Where the length in the header exceeds the frame, the frame counts.
@@ -25,9 +25,9 @@ const TCP: u8 = 6;
 const UDP: u8 = 17;
 const IGMP: u8 = 2;
 const ICMP_V6: u8 = 58;
-/// Where the checksum of a TCP header is.
+/// The place of a TCP header's checksum.
 const TCP_CHECKSUM: usize = 16;
-/// Where that of a UDP header is.
+/// The place of a UDP header's checksum.
 const UDP_CHECKSUM: usize = 6;
 /// The unit of rates in the option.
 const RATE_UNIT: u64 = 1000;
@@ -38,7 +38,7 @@ const AUTHENTICATION: u8 = 51;
 /// More extension headers than this are not followed.
 const DEEPEST: usize = 8;
 
-/// Where the IP header of an Ethernet frame begins, behind two addresses, tags (IEEE 802.1Q, 802.1ad) and the type.
+/// The beginning of the IP header in an Ethernet frame, behind two addresses, tags (IEEE 802.1Q, 802.1ad) and the type.
 pub fn ethernet(frame: &[u8]) -> usize {
     let mut at = 12;
     while matches!(word(frame, at), Some(0x8100 | 0x88a8)) {
@@ -47,7 +47,7 @@ pub fn ethernet(frame: &[u8]) -> usize {
     (at + 2).min(frame.len())
 }
 
-/// Finishes the checksum of a TCP segment or datagram whose sender left that to its device: the field has the sum of the pseudo-header.
+/// Completes the checksum of a TCP segment or datagram whose sender left it to its device: the field has the sum of the pseudo-header.
 pub fn finish_checksum(frame: &mut [u8]) {
     let Some(parts) = parts(frame).filter(|parts| !parts.fragment) else { return };
     let place = match parts.protocol {
@@ -76,7 +76,7 @@ pub fn finish_checksum(frame: &mut [u8]) {
 pub struct Tuple {
     /// The origin of the frame.
     pub from: IpAddr,
-    /// Where it goes.
+    /// Its destination.
     pub to: IpAddr,
     /// The ports of the two; zero without ports.
     pub ports: (u16, u16),
@@ -138,7 +138,7 @@ pub struct Headers {
     pub ecn: Ecn,
     /// The six bits of differentiated services.
     pub dscp: u8,
-    /// The TCP header; none of a fragment or another protocol.
+    /// The TCP header; none for a fragment or another protocol.
     pub tcp: Option<Tcp>,
     /// Bytes after the last header that was read.
     pub payload: u32,
@@ -153,10 +153,10 @@ impl Headers {
     }
 }
 
-/// Where the parts of a frame are.
+/// The positions of the parts of a frame.
 struct Parts {
     protocol: u8,
-    /// Where the transport header begins, and the frame ends.
+    /// The beginning of the transport header, and the end of the frame.
     transport: usize,
     end: usize,
     fragment: bool,
@@ -214,12 +214,12 @@ pub fn corrupt(frame: &mut [u8]) {
     }
 }
 
-/// The window that the code in a DSCP stands for: 2^((c - 1) / 4) packets; none for the code 0.
+/// The window that the code in a DSCP represents: 2^((c - 1) / 4) packets; none for the code 0.
 pub fn window_hint(dscp: u8) -> Option<f64> {
     (dscp > 0).then(|| libm::exp2((f64::from(dscp) - 1.0) / 4.0))
 }
 
-/// The rate in a frame's option, without a limit where nothing has limited it yet.
+/// The rate in a frame's option; infinite where nothing has limited it yet.
 pub fn rate(frame: &[u8]) -> Option<Rate> {
     let (at, _) = rate_field(frame)?;
     Some(as_rate(u32::from_be_bytes(frame.get(at..at + 4)?.try_into().ok()?)))
@@ -229,7 +229,7 @@ pub fn rate(frame: &[u8]) -> Option<Rate> {
 pub fn stamp_rate(frame: &mut [u8], rate: Rate) -> bool {
     let Some((at, transport)) = rate_field(frame) else { return false };
     let Some(Ok(bytes)) = frame.get(at..at + 4).map(<[u8; 4]>::try_from) else { return false };
-    // All ones mean no limit, so no limit may have this value.
+    // All ones mean unlimited, so no limit may have this value.
     let bound = (rate.0 / RATE_UNIT).min(u64::from(u32::MAX) - 1) as u32;
     let lowers = bound < u32::from_be_bytes(bytes);
     if lowers {
@@ -238,12 +238,12 @@ pub fn stamp_rate(frame: &mut [u8], rate: Rate) -> bool {
     lowers
 }
 
-/// The rate that the option's field stands for.
+/// The rate that the option's field represents.
 pub(crate) fn as_rate(field: u32) -> Rate {
     if field == u32::MAX { Rate(u64::MAX) } else { Rate(u64::from(field) * RATE_UNIT) }
 }
 
-/// Where the rate of the option is, and where the TCP header begins.
+/// The position of the rate in the option, and of the TCP header.
 fn rate_field(frame: &[u8]) -> Option<(usize, usize)> {
     let parts = parts(frame).filter(|parts| parts.protocol == TCP && !parts.fragment)?;
     let transport = frame.get(parts.transport..parts.end)?;

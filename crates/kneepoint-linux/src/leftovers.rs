@@ -10,7 +10,7 @@ use nix::net::if_::if_nameindex;
 
 use crate::tun;
 
-/// How the names of devices begin.
+/// The prefix of the names of devices.
 const PREFIX: &str = "knee";
 
 /// The fate of a device.
@@ -48,11 +48,11 @@ pub fn remove_leftovers() -> Vec<(String, Outcome)> {
     devices().into_iter().map(removed).collect()
 }
 
-/// Devices of the calling thread's namespace; `/sys` shows another namespace's where `nsenter` has not mounted it anew.
+/// Devices of the calling thread's namespace; `/sys` shows another namespace's where `nsenter` has not mounted it again.
 fn devices() -> Vec<String> {
     let mut names: Vec<String> = if_nameindex()
         .map_or(Vec::new(), |all| all.iter().map(|one| one.name().to_string_lossy().into_owned()).collect());
-    // Others' devices may begin like ours, which end with the number of a network as we write it.
+    // Devices of other programs may have our prefix; ours end with the number of a network as we write it.
     names.retain(|name| (0..=u8::MAX).any(|number| *name == format!("{PREFIX}{number}")));
     names.sort();
     names

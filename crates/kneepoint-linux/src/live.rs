@@ -47,19 +47,19 @@ use video::{Playback, Shown};
 
 /// The port of the first sink.
 pub(crate) const PORT: u16 = 5001;
-/// How long hosts are given to come up before the first transfer.
+/// The time for hosts to come up before the first transfer.
 const SETTLE: Duration = Duration::from_millis(200);
 
-/// What was seen.
+/// The observations of a run.
 #[derive(Debug)]
 pub struct Outcome<O> {
     /// The observer of the network.
     pub watch: O,
     /// Retransmissions of each transfer, by its kernel's counter; films are not among them.
     pub retransmissions: Vec<u32>,
-    /// How late the links were.
+    /// The lateness of the links.
     pub late: Late,
-    /// Why that spoils the run, if it does.
+    /// The reason why that spoils the run, if it does.
     pub spoiled: Option<String>,
     /// Processor time and packets of data by group.
     pub groups: Vec<Effort>,
@@ -112,7 +112,7 @@ pub fn available() -> Vec<String> {
 }
 
 /// Carries out a plan over the network of `valid` for as long as it says. Flow number `n` is the n-th transfer; times count from the
-/// instant at which hosts are ready. `asked` is inspected now and then: when it says so, the run ends.
+/// instant at which hosts are ready. `asked` is checked periodically: if it is set, the run ends.
 pub fn experiment<O: Observer + Send>(
     valid: &Valid,
     seed: u64,
@@ -243,7 +243,7 @@ pub(crate) fn together<T>(threads: Vec<JoinHandle<io::Result<T>>>) -> io::Result
     threads.into_iter().map(|one| one.join().expect("no panic inside")).collect()
 }
 
-/// The roles of flows, by the port that their data goes to.
+/// The roles of flows, by the destination port of their data.
 pub(crate) fn roles(transfers: &[Transfer], crews: &[Crew]) -> Vec<Role> {
     let listed = (0..).zip(transfers).map(|(place, one)| Role {
         group: one.group,
@@ -255,7 +255,7 @@ pub(crate) fn roles(transfers: &[Transfer], crews: &[Crew]) -> Vec<Role> {
     (0..).zip(listed.chain(opened)).map(|(path, role)| Role { path, ..role }).collect()
 }
 
-/// Where the far ends of pairs of hosts are, at these ports.
+/// The far ends of pairs of hosts, at these ports.
 fn far_ends(host: &Host, ports: Vec<u16>, control: String) -> io::Result<(Vec<SocketAddrV4>, Sinks)> {
     let address = host.address.v4;
     let addresses = ports.iter().map(|port| SocketAddrV4::new(address, *port)).collect();
@@ -272,7 +272,7 @@ fn far_ends(host: &Host, ports: Vec<u16>, control: String) -> io::Result<(Vec<So
     Ok((addresses, sinks))
 }
 
-/// Allows as many open files as the machine lets this process have: a connection has two.
+/// Allows as many open files as the machine permits this process: a connection has two.
 pub(crate) fn allow_files() -> io::Result<()> {
     let (_, most) = getrlimit(Resource::RLIMIT_NOFILE)?;
     Ok(setrlimit(Resource::RLIMIT_NOFILE, most, most)?)
@@ -289,7 +289,7 @@ pub fn least_rtt(valid: &Valid, ways: &[(NodeId, NodeId)]) -> Span {
     ways.iter().map(|way| rtt(*way)).min().unwrap_or_default()
 }
 
-/// The places of the transfers that are `wanted`, as ports, with their congestion controls.
+/// The places of the transfers in `wanted`, as ports, with their congestion controls.
 fn answering(transfers: &[Transfer], wanted: impl Fn(&Transfer) -> bool) -> Vec<(u16, String)> {
     let places = (PORT..).zip(transfers).filter(|(_, one)| wanted(one));
     places.map(|(port, one)| (port, one.control.clone())).collect()

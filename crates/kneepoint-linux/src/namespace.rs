@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Network namespaces: fresh ones without a name, which vanish with the last thread and file that holds them, the caller's own, and
-//! those that `ip netns` named.
+//! those created with `ip netns`.
 
 use std::fs::{self, File};
 use std::io;

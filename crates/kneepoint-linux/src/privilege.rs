@@ -68,9 +68,9 @@ impl User {
 /// The rights that a thread or a program keeps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rights {
-    /// Everything that the process has.
+    /// All rights of the process.
     All,
-    /// Those of a user, or of the one that the process has: without capabilities, and without a way to get any by running a program.
+    /// The rights of a user, or of the process's own user: without capabilities, and without a way to get any by running a program.
     Of(Option<User>),
 }
 

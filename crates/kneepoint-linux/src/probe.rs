@@ -32,18 +32,18 @@ const PORT: u16 = 5001;
 const HEADERS: usize = 28;
 /// A packet fills the device's greatest.
 pub const PACKET: Bytes = Bytes(tun::MTU as u64);
-/// Below the emulator's, which thus takes a packet as soon as it is sent.
+/// Below the emulator's, which thus reads a packet as soon as it is sent.
 const PRIORITY: i32 = 40;
 /// Before the first packet, for hosts to come up.
 const SETTLE: Duration = Duration::from_millis(200);
-/// The receiver has everything when nothing came for this long after the delay.
+/// The receiver has everything if nothing arrived for this long after the delay.
 const SILENCE: Duration = Duration::from_millis(500);
 /// Socket buffers, for trains.
 const BUFFER: libc::c_int = 8 << 20;
 /// A difference of the two clocks of the machine that grows by more was a clock that was set.
 const STEADY: i64 = 50_000;
 
-/// What to send.
+/// The packets to send.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
     /// Packets that are alone on the link, and the time between two of them on average: sparse ones, and a stream.
@@ -76,7 +76,7 @@ impl Plan {
     }
 }
 
-/// What was measured.
+/// The measurements.
 #[derive(Clone, Debug, Default)]
 pub struct Probed {
     /// One-way delays of single packets in order of sending: of sparse packets, and of packets in the stream.
@@ -113,7 +113,7 @@ impl Probe {
             end();
             probed
         })?;
-        // Both have what they need from root and have given it up, as the caller may now.
+        // Both have what they need from root and have dropped it, as the caller may now.
         ready.wait();
         Ok(Probe(receiver))
     }
@@ -124,7 +124,7 @@ impl Probe {
     }
 }
 
-/// When a packet was sent and when it arrived, in nanoseconds of the machine's clock.
+/// The times of sending and arrival of a packet, in nanoseconds of the machine's clock.
 type Arrival = Option<(u64, u64)>;
 
 fn clock(which: ClockId) -> i64 {
@@ -166,7 +166,7 @@ fn send(to: SocketAddr, plan: Plan, ready: &Barrier) -> io::Result<bool> {
     Ok(prompt)
 }
 
-/// Takes what arrives, by number.
+/// Records arrivals, by number.
 fn receive(at: SocketAddr, packets: usize, ready: &Barrier) -> io::Result<Vec<Arrival>> {
     let socket = UdpSocket::bind(at).and_then(|socket| {
         set(&socket, libc::SO_TIMESTAMPNS, 1)?;
@@ -255,7 +255,7 @@ mod tests {
     fn delays_and_rates_follow_from_when_packets_were_sent_and_arrived() {
         let single = [(2, Duration::ZERO), (1, Duration::ZERO)];
         let plan = Plan { single, trains: 2, length: 3, pause: Duration::ZERO };
-        // The second single packet is lost, and one of the second train, whose rate is not known therefore.
+        // The second single packet is lost, and one of the second train, whose rate is therefore unknown.
         let train = [Some((0, 5_000)), Some((0, 17_000)), Some((0, 29_000))];
         let arrivals =
             [&[Some((10, 35)), None, Some((50, 70))][..], &train, &[Some((0, 1)), None, Some((0, 3))]]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What was said about signals before the process began.
+//! The handling of signals before the process began.
 
 use std::{mem, ptr};
 

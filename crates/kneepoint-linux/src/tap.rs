@@ -17,7 +17,7 @@
 //! completed        the acknowledgement of a FIN was delivered; the receiver had everything when it had the last byte in order
 //! ```
 //!
-//! Readings: the window of the sender is not in its packets, so what is outstanding stands for it; losses not yet known to
+//! Readings: the window of the sender is not in its packets, so what is outstanding represents it; losses not yet known to
 //! the sender count as outstanding. Timeouts are inferred from silence (Linux: `TCP_RTO_MIN`), and a tail loss probe is neither a repair
 //! nor a timeout. Requests of a client are their own flow; a classifier says which flows are watched. The acknowledgement on a
 //! packet with data counts where it covers something new. Datagrams, fragments and other protocols are flows of datagrams.
@@ -38,16 +38,16 @@ use kneepoint::units::{Bytes, Span, Time};
 use crate::frame::{self, Ecn, Headers, Tcp, Tuple};
 use stream::{Again, Stream};
 
-/// Which flow of the scenario a direction of a connection is.
+/// The flow of the scenario to which a direction of a connection belongs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Role {
     /// Its group, by its place among the groups of traffic.
     pub group: u32,
-    /// Its number, where it was known before the run.
+    /// Its number, if it was known before the run.
     pub listed: Option<u32>,
     /// The number of the path that its packets take.
     pub path: u32,
-    /// Whether its hosts report its transfers, so that the end of the connection ends none of them.
+    /// Whether its hosts report its transfers, so that the end of the connection does not end them.
     pub told: bool,
 }
 
@@ -56,11 +56,11 @@ pub struct Role {
 pub enum News {
     /// A transfer ended.
     Completed {
-        /// Where its data went.
+        /// The path of its data.
         tuple: Tuple,
-        /// When it began.
+        /// The time at which it began.
         began: Time,
-        /// When the receiver had everything.
+        /// The time at which the receiver had everything.
         delivered: Time,
         /// The data carried.
         size: Bytes,
@@ -84,7 +84,7 @@ pub struct Tap {
     mtu: u16,
     known: BTreeMap<Tuple, usize>,
     ways: Vec<Way>,
-    /// The way of each flow's data.
+    /// The direction of each flow's data.
     flows: BTreeMap<u32, usize>,
     /// The next number of a flow that is not listed.
     next: u32,
@@ -99,7 +99,7 @@ struct Way {
     role: Option<Role>,
     /// The number of its flow, once it has one.
     number: Option<u32>,
-    /// How many transfers it carried before.
+    /// The number of transfers that it carried before.
     epoch: u16,
     /// The other direction.
     opposite: usize,
@@ -130,7 +130,7 @@ impl Tap {
         }
     }
 
-    /// With hosts that tell of their transfers.
+    /// With hosts that report their transfers.
     pub fn hearing(self, news: Receiver<News>) -> Tap {
         Tap { news: Some(news), ..self }
     }
@@ -140,12 +140,12 @@ impl Tap {
         Tap::new(mtu, 0, Box::new(|_| Some(Role::default())))
     }
 
-    /// Frames that exceed the MTU: several segments that an offload handed over as one, which a queue takes for one packet.
+    /// Frames that exceed the MTU: several segments that an offload passed on as one, which a queue takes for one packet.
     pub fn superpackets(&self) -> u64 {
         self.superpackets
     }
 
-    /// A flow's outstanding segments; NaN of a flow that is not known.
+    /// A flow's outstanding segments; NaN for an unknown flow.
     pub fn window(&self, flow: FlowId) -> f64 {
         self.flows.get(&flow.0).map_or(f64::NAN, |way| self.ways[*way].stream.in_flight())
     }
@@ -176,7 +176,7 @@ impl Tap {
         packet
     }
 
-    /// Tells what hosts told.
+    /// Passes on the hosts' reports.
     pub fn tell<O: Observer>(&self, now: Time, watch: &mut O) {
         for news in self.news.iter().flat_map(Receiver::try_iter) {
             match news {

@@ -9,7 +9,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use libc::{c_char, c_int, c_short, ifreq};
 
-/// Where devices are made.
+/// The place where devices are made.
 const DEVICES: &str = "/dev/net/tun";
 /// Packets that the device holds until the program reads them; it reads at once.
 const QUEUE: c_int = 10_000;
@@ -90,7 +90,7 @@ impl Device {
     }
 }
 
-/// Sends everything without another way through this device of the calling thread's namespace.
+/// Sends everything without another route through this device of the calling thread's namespace.
 pub fn route_all(device: &str) -> io::Result<()> {
     let socket = socket(libc::AF_INET)?;
     let mut name = request(device).ifr_name;

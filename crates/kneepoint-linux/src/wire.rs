@@ -124,7 +124,7 @@ impl Wire {
         self.long.get()
     }
 
-    /// Frames that came faster than they were read, since this was last asked.
+    /// The number of frames that arrived faster than they were read, since the last call.
     pub fn overrun(&self) -> io::Result<u64> {
         // SAFETY: the structure is integers only, and the kernel writes at most `size` bytes of it.
         unsafe {
@@ -178,7 +178,7 @@ impl Wire {
 impl Port for Wire {
     fn receive(&self, room: &mut [u8]) -> io::Result<usize> {
         let (mut length, aside) = self.take(room).map_err(|error| match error.raw_os_error() {
-            // Said once when the device goes down; it may come up again.
+            // Reported once when the device goes down; it may come up again.
             Some(libc::ENETDOWN) => ErrorKind::WouldBlock.into(),
             _ => error,
         })?;
@@ -223,7 +223,7 @@ mod tests {
     use crate::emulator::LONGEST;
     use crate::namespace::Namespace;
 
-    /// Frames other than those by which the kernel announces itself.
+    /// Frames other than the kernel's announcements.
     fn frames(wire: &Wire) -> Vec<Vec<u8>> {
         let mut room = [0; LONGEST];
         let mut frames = Vec::new();
@@ -254,7 +254,7 @@ mod tests {
             assert!(near.is_up() && near.address().is_none());
             assert!(Wire::open("w9").is_err_and(|error| error.to_string().contains("`w9`")));
             let frame = |after: &[u8], length: usize| {
-                // To another host, which a device receives when it is promiscuous.
+                // To another host, which a device receives in promiscuous mode.
                 let mut frame = [&[4; 6][..], &[2; 6], after].concat();
                 frame.resize(length, 7);
                 frame

@@ -87,7 +87,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3, help="how often each setting is measured [3]")
     options = parser.parse_args()
     os.chdir(Path(tempfile.gettempdir()))
-    # Ray's workers are nicer than threads, and would give way to whatever else the machine does.
+    # Ray's workers have a lower priority than threads, and would yield to other load on the machine.
     os.environ.setdefault("RAY_worker_niceness", "0")
     seconds = length_of(options.cpu)
     print(f"kneepoint {knee.__version__}, Ray {ray.__version__}, Python {platform.python_version()}, {os.cpu_count()} cores")

@@ -19,11 +19,11 @@ use crate::algorithms::{self, Algorithm, Raised};
 use crate::errors;
 use crate::result::Answer;
 
-/// Why there is no answer.
+/// The reason why there is no answer.
 enum Refused {
     Words(String),
     Failed(Failure),
-    /// Only a part of the runs was asked for; these are still missing.
+    /// Only a part of the runs was requested; these are still missing.
     Part(Vec<Planned>),
 }
 
@@ -57,7 +57,7 @@ enum Outcome {
 #[pymethods]
 impl Call {
     /// Starts a verb with these words of the command line; `-` reads `input`. With `files` it also writes what the command line writes.
-    /// With `only` it makes and keeps the missing runs of these names, and with none of them it says which are missing; neither has an
+    /// With `only` it makes and keeps the missing runs of these names, and with an empty list it names the missing ones; neither has an
     /// answer. Words and scenarios may name the algorithms.
     #[new]
     #[pyo3(signature = (words, input = None, files = false, only = None, algorithms = Vec::new()))]
@@ -112,7 +112,7 @@ impl Call {
         })
     }
 
-    /// Asks it to stop, as Ctrl-C does; finished runs are kept.
+    /// Requests a stop, as Ctrl-C does; finished runs are kept.
     fn stop(&self) {
         self.session.stop();
     }
@@ -128,7 +128,7 @@ impl Call {
         self.program.take_remarks()
     }
 
-    /// Warnings since they were last asked for, such as of damaged runs.
+    /// Warnings since the last call of this, such as of damaged runs.
     fn warnings(&self) -> Vec<String> {
         self.program.take_warnings()
     }

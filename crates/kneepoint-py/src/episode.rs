@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A run that goes on step by step, with one transfer whose window is set from outside between the steps.
+//! A run that advances step by step, with one transfer whose window is set from outside between the steps.
 
 use std::sync::{Arc, Mutex};
 
@@ -52,7 +52,7 @@ struct Shared {
     in_flight: u32,
 }
 
-/// An interval as the sender saw it.
+/// The sender's view of an interval.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     acks: u64,
@@ -184,7 +184,7 @@ pub struct Episode {
     shared: Arc<Mutex<Shared>>,
     /// The failure of an algorithm in Python.
     raised: Arc<Raised>,
-    /// What it may take.
+    /// Its limits.
     guard: Guard,
     now: Time,
     end: Time,
@@ -310,7 +310,7 @@ impl Episode {
         Ok(told)
     }
 
-    /// Whether the run is at its end.
+    /// Whether the run has ended.
     #[getter]
     fn over(&self) -> bool {
         self.now >= self.end

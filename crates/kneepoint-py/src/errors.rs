@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Failures as exceptions of `kneepoint.errors`: the class says the kind, the message is the command line's.
+//! Failures as exceptions of `kneepoint.errors`: the class gives the kind, the message is the command line's.
 
 use kneepoint::visible::visible;
 use kneepoint_bench::failure::{Complaint, Failure, line_and_column};

@@ -9,8 +9,8 @@ use pyo3::prelude::*;
 
 use crate::errors;
 
-/// The fault of the file of a run, and whether it is damage; otherwise another version wrote it. None for one that can
-/// be read.
+/// The fault of a run's file, and whether it is damage; otherwise another version wrote it. None for one that can be
+/// read.
 type Wrong = Option<(String, bool)>;
 
 fn wrong(fault: Option<Fault>) -> Wrong {

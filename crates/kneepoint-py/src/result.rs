@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a verb found out, as Python reads it.
+//! The answer of a verb, for Python.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::rows::Rows;
 /// The answer of a verb.
 #[pyclass(frozen, module = "kneepoint._native")]
 pub struct Answer {
-    /// The report as the terminal shows it.
+    /// The report in the terminal's form.
     #[pyo3(get)]
     text: String,
     /// The report as a page.
@@ -27,12 +27,12 @@ pub struct Answer {
     /// Names and SVG files of the charts.
     #[pyo3(get)]
     figures: Vec<(String, String)>,
-    /// Why runs are missing, if some are.
+    /// The reason why runs are missing, if some are.
     #[pyo3(get)]
     unfinished: Option<String>,
     tables: Vec<(String, Py<Rows>)>,
     series: Series,
-    /// The call, which goes on to read series.
+    /// The call, which later reads series.
     session: Arc<Session>,
     program: Arc<Program>,
 }
@@ -63,7 +63,7 @@ impl Answer {
 
 #[pymethods]
 impl Answer {
-    /// Warnings since they were last asked for, such as of damaged series.
+    /// Warnings since the last call of this, such as of damaged series.
     fn warnings(&self) -> Vec<String> {
         self.program.take_warnings()
     }

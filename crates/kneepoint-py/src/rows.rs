@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A table as Arrow: built once, and handed over by the Arrow C interface without a copy.
+//! A table as Arrow: built once, and passed on by the Arrow C interface without a copy.
 //!
 //! A number that is not defined is null, as in the Parquet files of the command line; texts are UTF-8. The metadata of a column has
 //! the definition of its metric.

@@ -25,7 +25,7 @@ def metrics(result: knee.Result) -> dict[str, Any]:
     }
 
 
-# What they do.
+# Their behaviour.
 
 
 def test_a_controller_that_repeats_reno_gives_the_same_rows(here: Path) -> None:
@@ -172,7 +172,7 @@ def test_a_controller_hears_marks_and_paces(here: Path) -> None:
     assert heard and result["links"]["utilization"][0] > 0.9
 
 
-# How they are chosen.
+# The ways to choose them.
 
 
 def test_every_verb_knows_their_names(here: Path) -> None:
@@ -218,7 +218,7 @@ def test_an_unknown_name_suggests_ours() -> None:
         knee.compare("reno-in-pyton", **SMALL)
 
 
-# What is kept.
+# The part that is kept.
 
 MODULE = """
 import kneepoint as knee

@@ -15,7 +15,7 @@ import kneepoint.algorithms
 from kneepoint.algorithms import Cue, Request
 
 DOCS = Path(__file__).parents[3] / "docs"
-# The names that the examples of a page leave behind, and the number of examples tested elsewhere, because they need a
+# The names that the examples of a page define, and the number of examples tested elsewhere, because they need a
 # cluster.
 PAGES = [
     ("python.md", {"Gentle", "Cap", "Pings", "scenario", "env"}, 1),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What the host between a QUIC stack and a controller costs for each acknowledgement: with the controller, and the controller alone.
+//! The cost of the host between a QUIC stack and a controller for each acknowledgement: with the controller, and the controller alone.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Which controllers a QUIC stack can carry.
+//! The controllers that a QUIC stack can carry.
 //!
 //! No controller's name occurs here: a controller declares its needs ([`Controller::MARKS`],
 //! [`Controller::WANTED`](kneepoint_cc::cc::Controller::WANTED)), and an adapter declares the signals of its stack.
@@ -20,7 +20,7 @@ use crate::host::{Host, INITIAL_WINDOW};
 pub struct Stack {
     /// Its name.
     pub name: &'static str,
-    /// Whether it says how many packets were marked, not only that some were.
+    /// Whether it counts marked packets, and not only reports that some were.
     pub counts_marks: bool,
     /// Whether it sends at a rate that the controller chooses. Without it packets are paced by the window alone.
     pub paces: bool,
@@ -36,11 +36,11 @@ pub const S2N: Stack = Stack { name: "s2n", counts_marks: true, paces: true };
 /// Every stack with a skin.
 pub const STACKS: [Stack; 3] = [QUINN, NOQ, S2N];
 
-/// Whether a stack can carry a controller; the error says what it lacks.
+/// Whether a stack can carry a controller; the error names what it lacks.
 pub fn carries(stack: &Stack, config: &Config) -> Result<(), String> {
     let controller = config.build(Start::new(10.0));
     if controller.wanted() != Wanted::Nothing {
-        return Err("needs advice of routers, which QUIC has no field for".into());
+        return Err("needs advice of routers, for which QUIC has no field".into());
     }
     match controller.marks() {
         Marks::Classic => Ok(()),
@@ -52,7 +52,7 @@ pub fn carries(stack: &Stack, config: &Config) -> Result<(), String> {
     }
 }
 
-/// The same controller, which watches round trips where it would watch times from sender to receiver: no stack gives these.
+/// The same controller with round trips in place of one-way times, which no stack provides.
 pub fn by_round_trips(mut config: Config) -> Config {
     // Few controllers have such a choice.
     let _ = config.set("signal", &Raw::Text("rtt".into()));
@@ -68,7 +68,7 @@ pub struct Supply {
 }
 
 impl Supply {
-    /// Connections of a stack with this controller; the error says why the stack cannot carry it.
+    /// Connections of a stack with this controller; the error names what the stack lacks.
     pub fn new(stack: &Stack, config: Config) -> Result<Supply, String> {
         carries(stack, &config)?;
         Ok(Supply { config: by_round_trips(config), connections: AtomicU64::new(0) })

@@ -14,8 +14,8 @@
 //! | a spurious loss | window and threshold as before the episode |
 //! | nothing in flight, then a packet | sending begins again |
 //!
-//! The window is never below two packets (§7.2). A host never fails: times that go back stand still, bytes that were never sent are
-//! not counted, and the memory of a connection has a limit.
+//! The window is never below two packets (§7.2). A host never fails: a time that goes back is ignored, bytes that were never sent
+//! are not counted, and the memory of a connection has a limit.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -62,17 +62,17 @@ struct Sent {
 #[derive(Clone, Copy, Debug)]
 struct Episode {
     began: Time,
-    /// Whether its packets are still awaited.
+    /// Whether acknowledgements of its packets are pending.
     open: bool,
     /// The window and the threshold before.
     before: Option<(f64, f64)>,
 }
 
-/// Packets that were acknowledged together, before their end is said.
+/// Packets that were acknowledged together, before the end of their batch.
 #[derive(Clone, Copy, Debug, Default)]
 struct Batch {
     packets: u64,
-    /// When the newest of them was sent.
+    /// The sending time of the newest of them.
     newest: Option<Time>,
     marked: u32,
 }
@@ -86,12 +86,12 @@ pub struct Host {
     now: Time,
     sent: Tally,
     delivered: Tally,
-    /// Instants of sending of which nothing newer is acknowledged.
+    /// Sending times newer than any acknowledged packet's.
     log: VecDeque<Sent>,
     una: u64,
-    /// When the newest packet that is acknowledged was sent.
+    /// The sending time of the newest acknowledged packet.
     newest: Time,
-    /// When data was acknowledged last.
+    /// The time of the last acknowledgement of data.
     heard: Time,
     lost: u64,
     in_flight: u64,
@@ -107,7 +107,7 @@ pub struct Host {
 /// A signal to a controller, and its window in packets afterwards.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Told {
-    /// What it was told.
+    /// The signals that it received.
     pub signal: Signal,
     /// Its window.
     pub window: f64,
@@ -170,14 +170,14 @@ impl Host {
         }
     }
 
-    /// A packet of so many bytes that was sent at `sent` is acknowledged: one of a batch that [`on_end_acks`](Host::on_end_acks) ends.
+    /// A packet of this many bytes, sent at `sent`, is acknowledged: one of a batch that [`on_end_acks`](Host::on_end_acks) ends.
     pub fn on_acked(&mut self, sent: Time, bytes: u64) {
         self.in_flight = self.in_flight.saturating_sub(bytes);
         self.batch.packets += self.delivered.add(bytes, self.mtu);
         self.batch.newest = self.batch.newest.max(Some(sent));
     }
 
-    /// So many packets of the batch arrived with a mark of congestion.
+    /// This many packets of the batch arrived with a congestion mark.
     pub fn on_marked(&mut self, packets: u32) {
         self.batch.marked = self.batch.marked.saturating_add(packets);
     }
@@ -251,7 +251,7 @@ impl Host {
         }
     }
 
-    /// The same of the newest packet that is acknowledged, from a stack that does not say which one was marked.
+    /// The same for the newest acknowledged packet, from a stack that does not identify the marked one.
     pub fn on_congestion_of_newest(&mut self, now: Time) {
         self.on_congestion(now, self.newest);
     }
@@ -261,7 +261,7 @@ impl Host {
         self.in_flight = self.in_flight.saturating_sub(bytes);
     }
 
-    /// All that was lost in the last episode was only late.
+    /// All losses of the last episode were spurious.
     pub fn on_spurious(&mut self, now: Time) {
         self.pass(now);
         let Some((window, threshold)) = self.episode.take().and_then(|episode| episode.before) else {
@@ -287,7 +287,7 @@ impl Host {
         Some(((pace.0 * self.mtu as f64) as u64).max(1))
     }
 
-    /// The slow-start threshold in bytes, of a controller that has one, once it is known.
+    /// The slow-start threshold in bytes, for a controller that has one, once it is known.
     pub fn threshold(&self) -> Option<u64> {
         self.threshold.map(|packets| (packets * self.mtu as f64) as u64)
     }
@@ -307,7 +307,7 @@ impl Host {
         &self.controller
     }
 
-    /// Time passes, and never goes back.
+    /// Time advances, and never goes back.
     fn pass(&mut self, now: Time) {
         self.now = self.now.max(now);
     }

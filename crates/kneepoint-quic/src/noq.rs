@@ -34,7 +34,7 @@ use crate::tape::{Tape, Track};
 pub struct Carried(Supply, Option<Tape>);
 
 impl Carried {
-    /// Connections with this controller; the error says why noq cannot carry it.
+    /// Connections with this controller; the error names what noq lacks.
     pub fn new(config: Config) -> Result<Carried, String> {
         Supply::new(&NOQ, config).map(|supply| Carried(supply, None))
     }
@@ -66,7 +66,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// What hears noq's events.
+    /// The receiver of noq's events.
     pub fn host(&self) -> &Host {
         &self.host
     }

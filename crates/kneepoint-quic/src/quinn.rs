@@ -33,7 +33,7 @@ use crate::host::Host;
 pub struct Carried(Supply);
 
 impl Carried {
-    /// Connections with this controller; the error says why quinn cannot carry it.
+    /// Connections with this controller; the error names what quinn lacks.
     pub fn new(config: Config) -> Result<Carried, String> {
         Supply::new(&QUINN, config).map(Carried)
     }
@@ -55,7 +55,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// What hears quinn's events.
+    /// The receiver of quinn's events.
     pub fn host(&self) -> &Host {
         &self.host
     }

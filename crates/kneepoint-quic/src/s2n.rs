@@ -21,7 +21,7 @@ use crate::host::Host;
 pub struct Carried(Supply);
 
 impl Carried {
-    /// Paths with this controller; the error says why s2n-quic cannot carry it.
+    /// Paths with this controller; the error names what s2n-quic lacks.
     pub fn new(config: Config) -> Result<Carried, String> {
         Supply::new(&S2N, config).map(Carried)
     }
@@ -41,16 +41,16 @@ impl Endpoint for Carried {
 pub struct Path {
     host: Host,
     mtu: u64,
-    /// When the first packet was sent.
+    /// The time of the first packet.
     began: Option<Timestamp>,
     /// Whether the application had nothing more to send.
     limited: bool,
-    /// When the next packet may leave.
+    /// The time at which the next packet may leave.
     departure: Option<Timestamp>,
 }
 
 impl Path {
-    /// What hears s2n-quic's events.
+    /// The receiver of s2n-quic's events.
     pub fn host(&self) -> &Host {
         &self.host
     }
@@ -61,7 +61,7 @@ impl Path {
     }
 }
 
-/// When a packet was sent.
+/// The sending time of a packet.
 #[derive(Clone, Copy, Debug)]
 pub struct Sent(Timestamp);
 

@@ -6,7 +6,7 @@ use std::vec::Vec;
 
 use crate::host::{Host, Told};
 
-/// The records of connections, in the order in which these began. Copies are of the same tape.
+/// The records of connections, in order of their beginning. Copies are of the same tape.
 #[derive(Clone, Debug, Default)]
 pub struct Tape(Arc<Mutex<Vec<Vec<Told>>>>);
 

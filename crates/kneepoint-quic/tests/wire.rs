@@ -139,7 +139,7 @@ fn a_connection_too_many_is_refused_and_one_too_long_is_closed() {
     server.end();
 }
 
-/// Takes a part, says so, and is not quick.
+/// Reads a part, reports it, and is slow.
 struct Slow(mpsc::Sender<()>);
 
 impl std::io::Write for Slow {
@@ -154,7 +154,7 @@ impl std::io::Write for Slow {
     }
 }
 
-/// Datagrams of all sizes that are no QUIC, or nearly.
+/// Datagrams of all sizes that are not QUIC, or only almost.
 #[test]
 fn hostile_datagrams_leave_a_server_as_it_was() {
     let count = std::env::var("KNEE_DATAGRAMS").ok().and_then(|count| count.parse().ok()).unwrap_or(300u64);

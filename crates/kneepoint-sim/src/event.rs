@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The event queue: at most one pending event per entity, ordered by (time, entity).
 //!
-//! The order is total, so ties are never random: at equal times the entity with the smaller number comes first.
-//! An entity is a link, a timer or a source, not a packet, so the queue holds O(links + flows) entries however many
-//! packets travel.
+//! The order is total, so ties are never random: at equal times the entity with the smaller number comes first. An
+//! entity is a link, a timer or a source, not a packet, so the queue has O(links + flows) entries for any number of
+//! packets.
 //!
 //! Two timing wheels hold entities in lists threaded through one array: `near` covers the slots of the current
 //! block, `far` the blocks after it; a sorted set holds the rest. The list of a block is spread over `near` when the
@@ -131,7 +131,7 @@ impl EventQueue {
         self.pop_sorted(until)
     }
 
-    /// The entity whose event most likely comes next, unless that takes more than a look at one word of the near wheel.
+    /// The entity whose event is most likely next, unless that takes more than one word of the near wheel.
     #[inline(always)]
     pub fn upcoming(&self) -> Option<Entity> {
         self.near.first_near(self.slot % SLOTS)

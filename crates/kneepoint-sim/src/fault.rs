@@ -64,7 +64,7 @@ impl Faults {
         self.0.push(fault);
     }
 
-    /// Whether the parser should give up: further faults would not be read.
+    /// Whether the parser should stop: further faults would not be read.
     pub fn enough(&self) -> bool {
         self.0.len() >= 100
     }
@@ -82,12 +82,12 @@ impl Faults {
         }
     }
 
-    /// Whether there is none.
+    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// How many there are.
+    /// Their number.
     pub fn len(&self) -> usize {
         self.0.len()
     }

@@ -29,7 +29,7 @@ pub enum Shape {
     List(&'static Shape),
     /// An object with the fields of a struct.
     Object(&'static [Field]),
-    /// An object with a key for each of several things: the name that stands for these, and the definition.
+    /// An object with a key for each of several things: a placeholder for these keys, and the definition.
     Each(&'static str, &'static str),
 }
 
@@ -45,13 +45,13 @@ pub enum Field {
         /// The form of its value.
         shape: Shape,
     },
-    /// An object whose keys stand among the others.
+    /// An object whose keys are among the keys of the outer one.
     Flattened(Shape),
     /// A field that is not written.
     Skipped,
 }
 
-/// A type whose serialised form is known.
+/// A type with a known serialised form.
 pub trait Keyed {
     /// The form.
     const SHAPE: Shape;
@@ -155,7 +155,7 @@ mod tests {
         }
     }
 
-    /// The keys of an object by their paths, with a mark for those of many things.
+    /// The keys of an object by their paths, with a mark for placeholders.
     fn paths(inside: &str, shape: &Shape) -> Vec<(String, &'static str)> {
         let of_field = |field: &Field| match field {
             Field::Key { name, about, shape: inner } => {

@@ -6,7 +6,7 @@ use crate::units::{Bytes, Rate, Span, Time};
 /// A packet on the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Packet {
-    /// When the sender sent it; an acknowledgement carries the time of the packet that caused it (RFC 7323 TSval, TSecr).
+    /// The sending time; an acknowledgement carries the time of the packet that caused it (RFC 7323 TSval, TSecr).
     pub sent: Time,
     /// The fields that [`body`](Packet::body) reads according to the flags. Data: window, round-trip time, explicit
     /// feedback. Acknowledgement:
@@ -70,14 +70,14 @@ impl Flags {
     pub const RETRANSMITTED: Flags = Flags(1 << 6);
     /// A datagram of a source that expects no acknowledgement.
     pub const DATAGRAM: Flags = Flags(1 << 7);
-    /// In addition to ECT: the sender answers marks in proportion (RFC 9331 ECT(1)).
+    /// In addition to ECT: the sender responds to marks in proportion (RFC 9331 ECT(1)).
     pub const SCALABLE: Flags = Flags(1 << 8);
     /// Data carries an explicit rate; an acknowledgement echoes one instead of its third block.
     pub const RATE: Flags = Flags(1 << 9);
     /// As [`RATE`](Flags::RATE), with an explicit change of the window.
     pub const CHANGE: Flags = Flags(1 << 10);
 
-    /// An acknowledgement says how much room its receiver has, in the place where its third block is shorter for it.
+    /// The acknowledgement contains its receiver's window instead of its third block, which is shorter then.
     pub const WINDOW: Flags = Flags(1 << 11);
     /// A probe of a closed window: it has no data.
     pub const PROBE: Flags = Flags(1 << 12);
@@ -105,7 +105,7 @@ impl Flags {
     pub const fn with(self, other: Flags) -> Flags {
         Flags(self.0 | other.0)
     }
-    /// With the bits of `other` set where `wanted`.
+    /// With the bits of `other` set, if `wanted`.
     #[inline]
     #[must_use]
     pub fn with_if(self, wanted: bool, other: Flags) -> Flags {
@@ -116,7 +116,7 @@ impl Flags {
 /// A run of segments received out of order, [first, end); empty where `end` is 0 (RFC 2018).
 pub type Block = (u32, u32);
 
-/// Information for queues that a sender puts into each data packet.
+/// Information for queues that a sender adds to each data packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Hint {
     /// Its congestion window in packets.
@@ -135,12 +135,12 @@ pub enum Explicit {
 }
 
 impl Explicit {
-    /// A request that nothing has limited.
+    /// An unlimited request.
     pub const ANY_RATE: Explicit = Explicit::Rate(Rate(u64::MAX));
-    /// A request that nothing has limited.
+    /// An unlimited request.
     pub const ANY_CHANGE: Explicit = Explicit::Change(f64::INFINITY);
 
-    /// Whether something limited it.
+    /// Whether anything limited it.
     #[inline]
     pub fn limited(self) -> bool {
         self != Explicit::ANY_RATE && self != Explicit::ANY_CHANGE
@@ -204,7 +204,7 @@ impl Packet {
         self
     }
 
-    /// An acknowledgement that says how many packets its receiver has room for, beyond those it acknowledges.
+    /// An acknowledgement with its receiver's window in packets, beyond those it acknowledges.
     ///
     /// Its third block is then written relative to the acknowledgement number, in 40 bits: up to 8 million segments
     /// away, and 65,535 long.
@@ -222,7 +222,7 @@ impl Packet {
         self
     }
 
-    /// The receiver's window, in packets beyond the acknowledged ones; 16,777,215 also stands for larger windows.
+    /// The receiver's window, in packets beyond the acknowledged ones; 16,777,215 also represents larger windows.
     #[inline]
     pub fn receive_window(&self) -> Option<u32> {
         let packets = (self.words[2] >> 40) as u32;
@@ -238,7 +238,7 @@ impl Packet {
         if length == 0 { (0, 0) } else { (first, first.wrapping_add(length)) }
     }
 
-    /// A bit of it becomes wrong. Its incarnation is then one that no flow has, so that hosts ignore it as they do packets of the past.
+    /// A bit of it becomes wrong. Its incarnation is then one that no flow has, so that hosts ignore it like packets of the past.
     pub fn corrupt(&mut self) {
         if !self.flags.has(Flags::CORRUPT) {
             self.flags = self.flags.with(Flags::CORRUPT);

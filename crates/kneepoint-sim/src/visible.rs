@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Characters of names and texts that would act instead of being seen: they command a terminal, turn the order of what follows them,
-//! stand for nothing, or break a file of XML. They are shown as escapes of JSON.
+//! Characters of names and texts that are not displayed but act: they control a terminal, change the order of the following text,
+//! are invisible, or break an XML file. They are shown as escapes of JSON.
 //!
 //! | characters | |
 //! |---|---|
@@ -21,7 +21,7 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Whether a character acts, or is none.
+/// Whether a character acts, or is invisible.
 pub fn acts(character: char) -> bool {
     let code = u32::from(character);
     match character {
@@ -41,7 +41,7 @@ pub fn acts(character: char) -> bool {
     }
 }
 
-/// A text in which every character can be seen: `\u001b` stands for an escape.
+/// A text in which every character is visible: `\u001b` represents an escape.
 pub fn visible(text: &str) -> Cow<'_, str> {
     if !text.contains(acts) {
         return Cow::Borrowed(text);
@@ -63,7 +63,7 @@ pub fn covered(text: &str) -> Cow<'_, str> {
     Cow::Owned(replaced(text, |character, shown| shown.push(SIGNS[character.len_utf8() - 1])))
 }
 
-/// The text with something else for each character that acts; the end of a line may have two.
+/// The text with a substitute for each control character; a line may end in "\r\n".
 fn replaced(text: &str, mut instead: impl FnMut(char, &mut String)) -> String {
     let mut shown = String::with_capacity(text.len());
     for (place, character) in text.char_indices() {

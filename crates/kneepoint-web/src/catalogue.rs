@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a page offers and explains: algorithms with their parameters, and metrics, from the registries.
+//! The offers and explanations of a page: algorithms with their parameters, and metrics, from the registries.
 
 use kneepoint::link::loss;
 use kneepoint::measure::Subject;
@@ -22,7 +22,7 @@ pub fn all() -> Value {
     })
 }
 
-/// The algorithms of a registry, and before them the names that stand for one with certain settings.
+/// The algorithms of a registry, preceded by the names of preset settings.
 fn algorithms(registry: &[Entry], family: Of) -> Vec<Value> {
     let named = PRESETS.iter().filter(|preset| preset.family == family).map(|preset| {
         let entry = registry.iter().find(|entry| entry.name == preset.of);

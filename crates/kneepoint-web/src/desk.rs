@@ -21,12 +21,12 @@ pub struct Desk {
     /// Its numbers, if it has some.
     pub numbers: Vec<f32>,
     running: Option<Running>,
-    /// The published figure that was last asked for: reading one takes a tenth of a second.
+    /// The last requested published figure: reading one takes a tenth of a second.
     figure: Option<Experiment>,
 }
 
 impl Desk {
-    /// Answers what a scenario amounts to, or its problems.
+    /// Returns the size of a scenario's runs, or its problems.
     pub fn check(&mut self) {
         let checked = self.question().and_then(|question| question.check());
         self.reply(checked);
@@ -107,7 +107,7 @@ impl Desk {
         self.reply(judged);
     }
 
-    /// Answers what a file is.
+    /// Returns the kind of a file.
     pub fn given(&mut self) {
         let (given, numbers) = given::read(&self.room);
         self.reply(Ok(given));

@@ -21,7 +21,7 @@ fn desk<T>(act: impl FnOnce(&mut Desk) -> T) -> T {
     DESK.with_borrow_mut(act)
 }
 
-/// Makes room for a question of this many bytes, and says where.
+/// Makes room for a question of this many bytes, and returns its address.
 #[unsafe(no_mangle)]
 pub extern "C" fn knee_room(bytes: usize) -> *mut u8 {
     desk(|desk| {
@@ -31,25 +31,25 @@ pub extern "C" fn knee_room(bytes: usize) -> *mut u8 {
     })
 }
 
-/// Where the latest answer is.
+/// The address of the latest answer.
 #[unsafe(no_mangle)]
 pub extern "C" fn knee_answer() -> *const u8 {
     desk(|desk| desk.answer.as_ptr())
 }
 
-/// How many bytes it has.
+/// Its length in bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn knee_answer_length() -> usize {
     desk(|desk| desk.answer.len())
 }
 
-/// Where its numbers are.
+/// The address of its numbers.
 #[unsafe(no_mangle)]
 pub extern "C" fn knee_numbers() -> *const f32 {
     desk(|desk| desk.numbers.as_ptr())
 }
 
-/// How many there are.
+/// Their number.
 #[unsafe(no_mangle)]
 pub extern "C" fn knee_numbers_length() -> usize {
     desk(|desk| desk.numbers.len())

@@ -61,7 +61,7 @@ pub struct Told {
     pub missing: Option<String>,
     /// Whether the figure's sweep has values, on an axis of the claim, that these runs do not have.
     pub part: bool,
-    /// At how many points it was judged, and at how many it holds.
+    /// The number of points at which it was judged, and at which it holds.
     pub points: [usize; 2],
     /// Our numbers.
     pub ours: Vec<(String, Option<f64>)>,
@@ -80,7 +80,7 @@ pub struct Judged {
     pub title: String,
     /// Publication, section, figure.
     pub source: String,
-    /// How many runs its sweep has.
+    /// The number of runs of its sweep.
     pub runs: usize,
     /// Its claims.
     pub claims: Vec<Told>,
@@ -219,7 +219,7 @@ mod tests {
         assert_eq!(named, figures().collect());
     }
 
-    /// What a preset's runs say, shortened to a few seconds.
+    /// The verdicts of a preset's runs, shortened to a few seconds.
     fn judged(id: &str, set: &[&str]) -> Judged {
         let preset = presets::ALL.iter().find(|preset| preset.id == id).expect("a preset");
         let set = set.iter().map(|line| line.to_string()).collect();

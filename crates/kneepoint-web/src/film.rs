@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Film: the events of a run as columns of numbers over time, all of one length, and the packets of the bottleneck.
 //!
-//! An observer like any other: it asks for no samples, so that a run with it handles the same events as one without. A column has a
+//! An ordinary observer: it requests no samples, so that a run with it handles the same events as one without. A column has a
 //! number for each of some hundred intervals of equal length: what happened in it, or what was so at its end.
 
 mod columns;
@@ -30,7 +30,7 @@ struct Group {
     rtt: Vec<(f32, f32)>,
 }
 
-/// A flow whose window is followed.
+/// A flow whose window is recorded.
 #[derive(Clone, Debug)]
 struct Followed {
     name: String,
@@ -48,13 +48,13 @@ pub struct Film {
     /// The group of each flow slot.
     group_of: Vec<u32>,
     followed: Vec<Followed>,
-    /// The place of each flow slot among those that are followed.
+    /// The place of each flow slot among the recorded ones.
     place_of: Vec<Option<u8>>,
     way: Way,
 }
 
 impl Film {
-    /// Records a run of a scenario as finely as a question wants.
+    /// Records a run of a scenario at the resolution of the question.
     pub fn new(valid: &Valid, question: &Question) -> Film {
         let intervals = if question.instants == 0 { USUAL } else { question.instants.min(100_000) };
         let duration = valid.schedule().duration.since(Time::ZERO);

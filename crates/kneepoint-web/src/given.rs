@@ -14,7 +14,7 @@ pub enum Given {
     Trace {
         /// Its form, as `mahimahi`.
         form: &'static str,
-        /// Its mean rate, as a scenario writes it.
+        /// Its mean rate, in a scenario's form.
         mean: String,
         /// Its period.
         period_s: f64,
@@ -31,7 +31,7 @@ pub enum Given {
         packets: u64,
         /// Its losses.
         losses: u64,
-        /// How long it lasted.
+        /// Its duration.
         lasted_s: f64,
         /// Round-trip samples: as many instants, round-trip times in ms and packets outstanding, one after another.
         samples: usize,

@@ -19,11 +19,11 @@ pub struct Question {
     pub files: BTreeMap<String, String>,
     /// The published figure whose sweep runs in place of the scenario.
     pub figure: Option<String>,
-    /// Which case of the sweep runs.
+    /// The case of the sweep that runs.
     pub case: usize,
     /// The seed; the scenario's first without one.
     pub seed: Option<u64>,
-    /// How many instants the columns have.
+    /// The number of instants in the columns.
     pub instants: usize,
     /// The number of flows whose windows are recorded.
     pub followed: usize,
@@ -38,7 +38,7 @@ pub struct Problem {
     pub line: usize,
     /// Its column in characters, from 1.
     pub column: usize,
-    /// Which of the fields set from outside it is in, if it is in one.
+    /// The field set from outside that contains it, if one does.
     pub set: Option<usize>,
     /// The problem.
     pub message: String,
@@ -103,7 +103,7 @@ impl Question {
         Ok(Checked { name: plan.name, text, tree, cases, seed: plan.seeds.first().copied().unwrap_or(1) })
     }
 
-    /// The place of a fault. Those of fields set from outside are on lines of their own behind the text.
+    /// The place of a fault. Places in fields set from outside are on lines of their own behind the text.
     fn problem(&self, fault: Fault) -> Problem {
         let Fault { span, message, help } = fault;
         let whole = [&self.text].into_iter().chain(&self.set);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A run in progress, advanced as far as its page wants at a time.
+//! A run in progress, advanced step by step by its page.
 
 use kneepoint::experiment::Experiment;
 use kneepoint::run::Simulation;
@@ -36,9 +36,9 @@ pub struct Answer {
     pub events: u64,
     /// The hash of the rows.
     pub hash: String,
-    /// Its rows, those of `knee run`.
+    /// Its rows, as of `knee run`.
     pub rows: Vec<Row>,
-    /// What a page draws.
+    /// The columns that a page draws.
     pub film: Columns,
 }
 
@@ -90,7 +90,7 @@ impl Running {
         })
     }
 
-    /// What a page draws of the run in progress; nothing once it has ended.
+    /// The part of a run in progress that a page draws; nothing once it has ended.
     pub fn so_far(&self) -> Option<Columns> {
         self.0.with_dependent(|_, going| {
             let simulation = going.as_ref()?;

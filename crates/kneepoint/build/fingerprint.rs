@@ -9,7 +9,7 @@
 //!             engine does not
 //! ```
 //!
-//! So a new controller leaves all fingerprints as they are, and a change of a helper changes its users' fingerprints.
+//! A new controller therefore changes no other fingerprint, and a change of a helper changes its users' fingerprints.
 //! A family is a folder whose `mod.rs` has a block `algorithms { … }`.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,7 +39,7 @@ struct Entry<'a> {
     name: String,
     /// `reno::Reno`
     line: &'a str,
-    /// Where its file is: `cc/reno`, without the ending.
+    /// The place of its file: `cc/reno`, without the ending.
     stem: String,
 }
 

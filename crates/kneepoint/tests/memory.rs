@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a run costs in memory: O(flows + packets), less than a kilobyte for a flow that is idle.
+//! The memory that a run costs: O(flows + packets), less than a kilobyte for an idle flow.
 //!
 //! A separate test binary, because it counts the allocator's memory.
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What comes from the other side of an emulated link, and traces for the kernel's algorithms.
+//! Input from the other side of an emulated link, and traces for the kernel's algorithms.
 
 use std::str::from_utf8;
 

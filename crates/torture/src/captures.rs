@@ -11,7 +11,7 @@ use kneepoint::rng::Rng;
 use kneepoint_bench::program;
 use kneepoint_cli::Knee;
 
-/// Everything that is asked of a capture.
+/// Everything that a capture is used for.
 fn watch(capture: &Capture) {
     capture.kinds();
     capture.foreign().count();
@@ -71,9 +71,8 @@ pub fn frames(bytes: &[u8]) {
     watch(&capture);
 }
 
-/// A file given to `knee predict`: compressed or not. It has no name, so that nothing is left however this process
-/// ends, and
-/// no run is kept.
+/// A file given to `knee predict`: compressed or not. It has no name, so that nothing remains however this process
+/// ends, and no run is kept.
 pub fn compressed(bytes: &[u8]) {
     let mut file = tempfile::tempfile().expect("a file without a name");
     file.write_all(bytes).and_then(|()| file.rewind()).expect("a file that can be written");

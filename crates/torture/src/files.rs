@@ -20,7 +20,7 @@ rate = '10mbit'
 rtt = '20ms'
 ";
 
-/// Reads a scenario with these lines, in which the only file that is named has these bytes.
+/// Reads a scenario with these lines, in which the only named file has these bytes.
 fn named(lines: &str, bytes: &[u8]) {
     let Ok(content) = from_utf8(bytes) else { return };
     let text = format!("{TOP}{lines}");
@@ -67,7 +67,7 @@ pub fn recording(bytes: &[u8]) {
     planned(&scenario, scenario::parse_with(&scenario, &|_| Ok(text.to_string())));
 }
 
-/// Delivery opportunities of a link. The rate of the link has to be the mean of most seeds.
+/// Delivery opportunities of a link. The rate of the link must be the mean of most seeds.
 pub fn opportunities(bytes: &[u8]) {
     named("[[flows]]\ncc = 'cubic'\n[capacity]\nkind = 'trace'\nfile = 'a.trace'\n", bytes);
 }

@@ -5,7 +5,7 @@ use kneepoint::report::json;
 use kneepoint::study::{Record, fingerprint};
 use kneepoint_bench::store;
 
-/// The name of the run, and the word that stands for the engine.
+/// The name of the run, and the hash of the engine.
 const NAME: &str = "0123456789abcdef";
 const ENGINE: &str = "@engine@";
 
@@ -18,7 +18,7 @@ pub fn record(bytes: &[u8]) {
     assert_eq!(json::line(&again), written, "a record that is read is written otherwise");
 }
 
-/// The file of a kept run, as it is and sealed.
+/// The file of a kept run, unchanged and sealed.
 pub fn store(bytes: &[u8]) {
     store::fault(NAME, bytes);
     sealed(bytes);

@@ -3,7 +3,7 @@
 //! and takes at most the memory that its line of the table allows.
 //!
 //! ```text
-//! corpus/NAME/         inputs that a reader has to survive: kept seeds, and all that once broke it
+//! corpus/NAME/         inputs that a reader must survive: kept seeds, and all that once broke it
 //! dictionaries/        words from which the fuzzer makes more
 //!   │ tests/corpus.rs        feeds every one of them to its reader: a part of `make test`
 //!   └ src/main.rs            libFuzzer resumes there: `make torture`
@@ -23,7 +23,7 @@ mod texts;
 pub use kept::sealed;
 use peak_alloc::PeakAlloc;
 
-/// Counts what readers take.
+/// Counts what readers allocate.
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
 
@@ -55,7 +55,7 @@ const fn reader(
     Reader { name, read, longest, megabytes, words, seeds }
 }
 
-/// All readers. A plan of all cases of a sweep may take half a gigabyte, and says so above that.
+/// All readers. A plan of all cases of a sweep may take half a gigabyte, and a message says so above that.
 #[rustfmt::skip]
 pub const READERS: &[Reader] = &[
     reader("scenario", texts::scenario, (8192, 1200), "toml", &["scenarios"]),

@@ -168,7 +168,7 @@ pub fn drill(bytes: &[u8]) {
     }
 }
 
-/// A word of the command line in each line. Nothing of it is done.
+/// A word of the command line in each line. Nothing of it is executed.
 pub fn words(bytes: &[u8]) {
     let Ok(text) = from_utf8(bytes) else { return };
     if let Err(usage) = Knee::try_parse_from(std::iter::once("knee").chain(text.lines())) {

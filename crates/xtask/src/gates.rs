@@ -14,7 +14,7 @@ use kneepoint::study::{Record, Records, Study, Wanted, Work};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// Which controllers are tested.
+/// The controllers to test.
 #[derive(Args)]
 pub struct Arguments {
     /// Controllers, instead of all; the others keep their outcomes.
@@ -52,11 +52,11 @@ pub struct KeptCase {
     pub source: String,
     /// The gravest status of its claims.
     pub status: String,
-    /// Why it is not passed: each claim that did not.
+    /// The reason why it is not passed: each claim that did not.
     pub why: Vec<String>,
 }
 
-/// Where outcomes are kept.
+/// The place of outcomes.
 pub fn place() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/gates.json")
 }
@@ -126,7 +126,7 @@ fn kept(case: &kneepoint::experiment::gate::CaseOutcome, outcome: &Outcome) -> K
     }
 }
 
-/// Every run that a gate wants, on all cores.
+/// Every run that a gate requests, on all cores.
 fn records(gate: &Gate) -> Records {
     let wanted = gate.wanted();
     let made: Vec<(String, Record)> = wanted.par_iter().map(record).collect();

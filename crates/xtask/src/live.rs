@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The live experiments on one machine, as they are kept in `validation/live` and shown in docs/live.md.
+//! The live experiments on one machine, kept in `validation/live` and shown in docs/live.md.
 
 use std::fmt::Write;
 use std::fs;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Mutants: seeded faults that a gate has to catch, and refactorings that it has to let pass.
+//! Mutants: seeded faults that a gate must detect, and refactorings that it must accept.
 //!
 //! Each is a replacement in one file, as `mutants.toml` lists them. They are built one after another in a copy of the committed tree, with a
 //! target directory of their own, and the gate of each runs against a baseline of the unchanged tree.
@@ -10,7 +10,7 @@ use std::process::Command;
 use clap::Args;
 use serde::Deserialize;
 
-/// Which mutants are built, and where.
+/// The mutants to build, and their place.
 #[derive(Args)]
 pub struct Arguments {
     /// Parts of the names of those to build; all forty without one.
@@ -53,7 +53,7 @@ fn list() -> Result<List, String> {
     toml::from_str(include_str!("../mutants.toml")).map_err(|error| error.to_string())
 }
 
-/// Builds the mutants, runs their gates, and says which were caught; returns whether all faults were, and no refactoring.
+/// Builds the mutants, runs their gates, and prints the detected ones; returns whether all faults were detected, and no refactoring.
 pub fn run(arguments: &Arguments) -> Result<bool, String> {
     let list = list()?;
     let wanted = |mutant: &&Mutant| {
@@ -94,7 +94,7 @@ fn subjects<'m>(mutants: impl Iterator<Item = &'m &'m Mutant>) -> Vec<&'m str> {
 }
 
 impl Copy {
-    /// Copies what is committed.
+    /// Copies the committed tree.
     fn make(arguments: &Arguments) -> Result<Copy, String> {
         let root = arguments.scratch.clone();
         std::fs::create_dir_all(&root).map_err(|error| format!("{}: {error}", root.display()))?;

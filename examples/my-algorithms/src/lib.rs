@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Algorithms of their own crate: a controller, a queue discipline and a source of traffic, each in one file.
+//! Algorithms in their own crate: a controller, a queue discipline and a source of traffic, each in one file.
 //!
 //! The files are written like the laboratory's own. [`known`] gives them the names by which scenarios and schemes choose them.
 

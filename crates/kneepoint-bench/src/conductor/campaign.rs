@@ -111,7 +111,7 @@ impl Campaign<'_> {
     }
 }
 
-/// About how much work a run is, in kilobytes that measured links can carry.
+/// A rough measure of a run's work, in kilobytes that measured links can carry.
 pub(super) fn cost(work: &Work) -> u64 {
     match work {
         Work::Packets(packets) => load(&packets.valid, packets.valid.schedule().duration.since(Time::ZERO)),
@@ -119,7 +119,7 @@ pub(super) fn cost(work: &Work) -> u64 {
     }
 }
 
-/// About how much work `span` of a run is.
+/// A rough measure of the work of `span` of a run.
 fn load(valid: &Valid, span: Span) -> u64 {
     let rates = valid.network().links.iter().filter(|link| link.measured).filter_map(|link| link.rate);
     rates.map(|rate| rate.carries(span).0 / 1000).sum::<u64>().max(1)

@@ -6,7 +6,7 @@
 //!  └──────────────────── what the checksum is of ──────────┘
 //! ```
 //!
-//! The beginning and the end keep their form in every format, so that a file of another version can be told from a damaged one.
+//! The beginning and the end keep their form in every format, which distinguishes a file of another version from a damaged one.
 
 use std::fmt;
 
@@ -15,15 +15,15 @@ use kneepoint::study::{Record, fingerprint};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// The format that is written. Files of the first had a record and nothing else.
+/// The format that is written. Files of the first format contained only a record.
 const FORMAT: u32 = 2;
-/// Where the record begins, and the checksum.
+/// The beginning of the record, and the checksum.
 const RECORD: &str = ",\"record\":";
 const CHECKSUM: &str = ",\"sha256\":\"";
 /// The length of the part after the record.
 const TAIL: usize = CHECKSUM.len() + 64 + "\"}\n".len();
 
-/// Which run it is.
+/// The identity of the run.
 #[derive(Serialize, Deserialize)]
 struct Head {
     format: u32,
@@ -37,7 +37,7 @@ struct Head {
 pub enum Fault {
     /// It cannot be the run of this name.
     Damaged(String),
-    /// It is whole, and was written by another version.
+    /// It is complete, and was written by another version.
     Version,
 }
 
@@ -76,7 +76,7 @@ fn tail(text: &[u8]) -> String {
     format!("{CHECKSUM}{digest}\"}}\n")
 }
 
-/// The run that was kept under this name, and with this seed if that is known.
+/// The run that was kept under this name, and with this seed if it is known.
 pub fn open(name: &str, seed: Option<u64>, bytes: &[u8]) -> Result<Record, Fault> {
     let split = bytes.len().checked_sub(TAIL).and_then(|at| bytes.split_at_checked(at));
     let Some((body, _)) = split.filter(|(body, end)| tail(body).as_bytes() == *end) else {
@@ -103,7 +103,7 @@ pub fn open(name: &str, seed: Option<u64>, bytes: &[u8]) -> Result<Record, Fault
     Ok(record)
 }
 
-/// Why a file without its checksum is not read.
+/// The reason why a file without its checksum is not read.
 fn unsealed(bytes: &[u8]) -> Fault {
     if bytes.is_empty() {
         return Fault::Damaged("it is empty".into());

@@ -17,8 +17,8 @@
 //! packet.
 //!
 //! Departures: a packet that arrives with a CE mark is a brake, and any other accelerates; the paper's codepoints are ECT(1) and ECT(0).
-//! So any queue that marks is a brake, and Wn answers no marks. Wn is Reno's, CUBIC's in the paper. Where no router of
-//! this kind is on the path, W never brakes and Wn alone counts.
+//! So any queue that marks is a brake, and Wn answers no marks. Wn is Reno's, CUBIC's in the paper. Without such a router on the path, W
+//! never brakes and Wn alone counts.
 
 use alloc::vec::Vec;
 

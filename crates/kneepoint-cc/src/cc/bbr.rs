@@ -33,7 +33,7 @@
 //! phase of ProbeBW, where Q is a millisecond's packets at the pace, 2 to 64 KB of them; `W` goes to a target that has
 //! `extra` more once the pipe is full: packets that arrived beyond B since they last were as many as B says, the
 //! greatest of 5 to 10 rounds, at most 100 ms of B; the first phase of ProbeBW counts Q as in flight already; a timeout
-//! makes Startup look for growth anew; only a smaller RTT renews T, in whole microseconds; `W` falls by the lost
+//! makes Startup look for growth again; only a smaller RTT renews T, in whole microseconds; `W` falls by the lost
 //! packets in any state, and an acknowledgement without new data leaves it unchanged; a rate sample takes the smallest
 //! RTT of the
 //! connection at least, not T; where two intervals of
@@ -57,7 +57,7 @@ mod phases;
 mod policing;
 
 crate::choice! {
-    /// Which BBR.
+    /// The version of BBR.
     pub enum Era {
         /// The draft's, or Linux's where the host asks for Linux's controllers.
         Auto = "auto",
@@ -77,13 +77,13 @@ crate::settings! {
         startup_gain: f64 = 2.885, 1.01..=10.0;
         /// Windows that may be in flight while bandwidth is probed, in products of rate and delay.
         cwnd_gain: f64 = 2.0, 1.0..=10.0;
-        /// Gain of the phase that probes; the next phase gives back what this one took.
+        /// Gain of the probing phase; the next phase drains the surplus of this one.
         probe_gain: f64 = 1.25, 1.01..=1.9;
-        /// How many rounds the greatest delivery rate is remembered.
+        /// The number of rounds for which the greatest delivery rate is remembered.
         rate_rounds: u64 = 10, 1..=1000;
-        /// How long the smallest round-trip time is trusted.
+        /// The time for which the smallest round-trip time is trusted.
         rtt_window: Span = Span::from_secs(10), Span::from_millis(100)..=Span::from_secs(3600);
-        /// How long the window is then kept small to see it again.
+        /// The time for which the window then stays small to measure it again.
         probe_rtt: Span = Span::from_millis(200), Span::from_millis(1)..=Span::from_secs(10);
         /// The least window outside recovery, and the window of ProbeRTT, in packets.
         min_window: f64 = 4.0, 1.0..=100.0;
@@ -129,7 +129,7 @@ struct State {
     /// The window before a recovery episode or ProbeRTT.
     prior_window: f64,
     in_flight: f64,
-    /// A recovery episode goes on until this packet is acknowledged.
+    /// The packet whose acknowledgement ends the recovery episode.
     repair: Option<u64>,
     /// The repair is in its first round: as many packets leave as arrive.
     conserves: bool,
@@ -187,7 +187,7 @@ impl State {
 
     fn probe_rtt(&mut self, ack: &Ack, sample: &Sample, rng: &mut Rng) {
         let Mode::ProbeRtt { until, round } = &mut self.mode else { return };
-        // At so small a window the delivery rate says nothing of the path's rate.
+        // At so small a window the delivery rate does not show the path's rate.
         self.delivery.limit(ack.in_flight);
         let Some(end) = *until else {
             if self.in_flight <= self.params.min_window {
@@ -340,7 +340,7 @@ impl Controller for Bbr {
         state.conserves = false;
     }
 
-    /// Marks mean nothing to it.
+    /// It ignores marks.
     fn on_ecn(&mut self, _: &Ecn) {}
 
     fn control(&self) -> Control {
@@ -388,7 +388,7 @@ mod tests {
         assert!((path.controller.0.rate - 1000.0).abs() < 15.0, "{}", path.controller.0.rate);
         assert_eq!((path.controller.0.gain() * 1e3).round(), 347.0);
         assert!(path.now < Span::from_millis(1500).after_start(), "{:?}", path.now);
-        // 2.885 products and three, of which one is the path.
+        // 2.885 and three bandwidth-delay products, one of which is the path.
         assert!(path.in_flight() > 200.0 && path.in_flight() <= 2.885 * 101.0 * 1.015 + 3.0);
         path.until(|path| phase(&path.controller).is_some());
         assert!(path.in_flight() <= 1.02 * 101.0 + 3.0, "{}", path.in_flight());

@@ -80,7 +80,7 @@ crate::settings! {
         probe_rounds: f64 = 63.0, 1.0..=1000000.0;
         /// After a probe that lost too much, stop the next one at the same level.
         precautionary: bool = true;
-        /// How long the smallest round-trip time is trusted before it is searched for again.
+        /// The time for which the smallest round-trip time is trusted before it is measured again.
         probe_rtt_interval: Span = Span::from_secs(5), Span::from_millis(100)..=Span::from_secs(3600);
         /// The least window in packets.
         min_window: f64 = 4.0, 1.0..=100.0;
@@ -121,7 +121,7 @@ struct State {
     /// The last probe lost too much; this one stopped at the same level.
     too_high: bool,
     stopped_early: bool,
-    /// When the cycle began, how long it waits, and the round from which it counts.
+    /// The start of the cycle, the time that it waits, and the round from which it counts.
     cycle: Time,
     wait: Span,
     wait_round: u64,
@@ -132,7 +132,7 @@ struct State {
     in_flight: f64,
     /// In flight before this acknowledgement.
     before: f64,
-    /// A recovery episode goes on until this packet is acknowledged; the round in which it began.
+    /// The packet whose acknowledgement ends the recovery episode; the round in which it began.
     repair: Option<(u64, u64)>,
 }
 
@@ -142,7 +142,7 @@ impl State {
         self.target_with(gain, 0.0)
     }
 
-    /// The same and this many packets more.
+    /// The same plus this many packets.
     fn target_with(&self, gain: f64, more: f64) -> f64 {
         let unknown = self.model.rtt == Span::MAX || self.rate == 0.0;
         let product =

@@ -26,7 +26,7 @@
 //! here all are real numbers. Its rule for delayed acknowledgements is left out, as packets are counted here and not
 //! acknowledgements.
 //!
-//! On hosts of Linux as `tcp_bic` of Linux 6.12 (`bic/linux.rs`), in whole numbers and with that rule, which doubles the growth.
+//! On Linux hosts as `tcp_bic` of Linux 6.12 (`bic/linux.rs`), in whole numbers and with that rule, which doubles the growth.
 
 use alloc::vec::Vec;
 
@@ -50,7 +50,7 @@ crate::settings! {
         search: f64 = 4.0, 1.5..=64.0;
         /// The fraction of the window that a loss leaves; the paper's is 0.875.
         beta: f64 = 0.7998046875, 0.01..=0.99;
-        /// Up to this window BIC is Reno, in packets.
+        /// Up to this window BIC behaves as Reno, in packets.
         low_window: f64 = 14.0, 0.0..=100000.0;
         /// Give way after a loss below the window of the loss before.
         fast_convergence: bool = true;
@@ -69,7 +69,7 @@ pub struct Bic {
     w_max: f64,
     /// 1 / B and 1 / (B - 1): a product costs an acknowledgement less than a quotient.
     per_search: (f64, f64),
-    /// On hosts of Linux.
+    /// On Linux hosts.
     linux: Option<Steps>,
 }
 
@@ -93,7 +93,7 @@ impl Bic {
         if self.w_max == 0.0 { step.max(GAIN_BEFORE_LOSS * window) } else { step }
     }
 
-    /// Whole packets, on hosts of Linux.
+    /// Whole packets, on Linux hosts.
     fn counted(&self, packets: f64) -> f64 {
         if self.linux.is_some() { libm::floor(packets) } else { packets }
     }
@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn the_step_is_large_far_from_the_last_loss_and_small_close_to_it() {
-        // 1000 - 64 = 936 is where a quarter of the way is 16 packets.
+        // 1000 - 64 = 936, from which a quarter of the distance is 16 packets.
         for (window, step) in [
             (800.0, 16.0),
             (936.0, 16.0),

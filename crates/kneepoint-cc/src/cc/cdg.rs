@@ -20,12 +20,12 @@
 //!
 //! Readings:
 //! * The round in which a backoff is answered has no gradient. A round with a loss has none either (Linux).
-//! * Sums of gradients within 32 µs are no rise or fall (Linux; the authors' clock ticks once a millisecond).
+//! * Sums of gradients within 32 µs are neither a rise nor a fall (Linux; the authors' clock ticks once a millisecond).
 //! * A loss never widens the window: the shadow is at most the window (Linux; the authors restore all of it).
-//! * On hosts of Linux as `tcp_cdg` of Linux 6.12 (`cdg/linux.rs`): β = 0.7071, every loss halves or leaves the shadow
+//! * On Linux hosts as `tcp_cdg` of Linux 6.12 (`cdg/linux.rs`): β = 0.7071, every loss halves or leaves the shadow
 //!   (`loss_tolerance`), and slow start ends by HyStart, which is not part of CDG.
 //!
-//! Departure: delayed acknowledgements are not filtered out of the greatest round-trip time, except on hosts of Linux.
+//! Departure: delayed acknowledgements are not filtered out of the greatest round-trip time, except on Linux hosts.
 
 use alloc::{boxed::Box, vec::Vec};
 
@@ -47,17 +47,17 @@ crate::settings! {
         scale: Span = Span::from_millis(3), Span::from_micros(1)..=Span::from_secs(10);
         /// a: the number of gradients in the mean.
         memory: u32 = 8, 1..=256;
-        /// The fraction by which a backoff reduces the window; `auto` is 0.3, or 0.2929 on hosts of Linux.
+        /// The fraction by which a backoff reduces the window; `auto` is 0.3, or 0.2929 on Linux hosts.
         decrease: Or<f64, Auto> = Or::WORD, Or::is(0.01)..=Or::is(0.99);
         /// The fraction by which a loss reduces the window.
         loss_decrease: f64 = 0.5, 0.01..=0.99;
         /// Backoffs in a row without effect before backoffs are left out; 0 never leaves one out.
         ineffectual: u32 = 5, 0..=1000;
-        /// How many backoffs are left out then.
+        /// The number of backoffs that are left out then.
         hold: u32 = 5, 1..=1000;
         /// Give back at a loss the reductions of backoffs.
         shadow: bool = true;
-        /// Leave the window alone at a loss while the queue is not full; `auto` is true, or false on hosts of Linux.
+        /// Leave the window alone at a loss while the queue is not full; `auto` is true, or false on Linux hosts.
         loss_tolerance: Or<bool, Auto> = Or::WORD;
     }
 }
@@ -75,7 +75,7 @@ type Extremes = [f64; 2];
 #[derive(Clone, Debug)]
 pub struct Cdg {
     params: Params,
-    /// On hosts of Linux.
+    /// On Linux hosts.
     linux: Option<Box<Kernel>>,
     window: Window,
     /// s; zero where it is forgotten.
@@ -87,7 +87,7 @@ pub struct Cdg {
     /// Backoffs since a mean fell, including the ones left out.
     in_a_row: u32,
     backoffs: u64,
-    /// Whether the queue seems to be.
+    /// The estimated state of the queue.
     full: bool,
 }
 
@@ -121,7 +121,7 @@ impl Cdg {
         if alone > 0.0 { alone } else { leading(mean) }
     }
 
-    /// The mean gradients, of which those that are not there yet are zero.
+    /// The mean gradients; missing ones are zero.
     fn mean(&self) -> Extremes {
         sum(&self.gradients).map(|sum| sum / f64::from(self.params.memory))
     }
@@ -140,7 +140,7 @@ impl Cdg {
         }
     }
 
-    /// Whether this backoff is not left out as those before it were in vain.
+    /// Whether this backoff is made, and not left out because the previous ones had no effect.
     fn has_effect(&mut self) -> bool {
         if self.params.ineffectual == 0 {
             return true;
@@ -240,7 +240,7 @@ impl Controller for Cdg {
         self.linux.as_mut().is_some_and(|kernel| kernel.yields())
     }
 
-    /// Where it asked for the reduction itself, a backoff.
+    /// A backoff, if it requested the reduction itself.
     fn on_ecn(&mut self, ecn: &Ecn) {
         if self.linux.as_mut().is_some_and(|kernel| kernel.is_answered()) {
             self.back_off_until(ecn.next);

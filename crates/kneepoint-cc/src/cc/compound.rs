@@ -16,10 +16,10 @@
 //! `W` window, `C` loss-based and `D` delay-based part of it, `S` slow-start threshold, `diff` packets in queues:
 //! packets; α = 1/8, β = 1/2, k = 3/4, γ = 30, ζ = 1.
 //!
-//! Readings: `rtt` is the smallest sample of the round, as in the Linux port, which delayed acknowledgements do not
-//! move; a round of fewer than three samples decides nothing. `D` grows below 38 packets, too (the draft stops it
-//! there; α W^k passes 1 at 16). `D` stands still while something else than the window limits the sender. Where a shrinking
-//! `D` takes `W` below `S`, `S` follows, so that slow start does not return without a timeout.
+//! Readings: `rtt` is the smallest sample of the round, as in the Linux port, which delayed acknowledgements do not move; a
+//! round of fewer than three samples decides nothing. `D` grows below 38 packets, too (the draft stops it there; α W^k
+//! passes 1 at 16). `D` does not change while something other than the window limits the sender. Where a shrinking `D` takes
+//! `W` below `S`, `S` follows, so that slow start does not return without a timeout.
 
 use alloc::vec::Vec;
 
@@ -31,7 +31,7 @@ use crate::rng::Rng;
 crate::settings! {
     /// Compound TCP's parameters.
     pub struct Params {
-        /// How fast the delay-based window grows.
+        /// The growth rate of the delay-based window.
         alpha: f64 = 0.125, 0.001..=10.0;
         /// The fraction by which a loss reduces the window.
         beta: f64 = 0.5, 0.01..=0.99;
@@ -39,7 +39,7 @@ crate::settings! {
         k: f64 = 0.75, 0.0..=1.0;
         /// The delay-based window shrinks while at least this many packets wait in the queue.
         gamma: f64 = 30.0, 0.0..=100000.0;
-        /// How many packets it gives up for each that waits.
+        /// The number of packets given up for each queued packet.
         zeta: f64 = 1.0, 0.0..=100.0;
     }
 }

@@ -47,7 +47,7 @@ crate::settings! {
         delta: f64 = 0.5, 0.001..=10.0;
         /// Push harder against flows that fill buffers.
         competitive: bool = true;
-        /// How long the smallest round-trip time is remembered.
+        /// The time for which the smallest round-trip time is remembered.
         rtt_window: Span = Span::from_secs(10), Span::from_millis(100)..=Span::from_secs(3600);
         /// The least window in packets.
         min_window: f64 = 2.0, 1.0..=100.0;
@@ -56,7 +56,7 @@ crate::settings! {
 
 /// The fraction of the recent swing of the RTT that still counts as an empty queue.
 const NEARLY_EMPTY: f64 = 0.1;
-/// Smoothed round-trip times without an empty queue that mean company, and over which the swing is measured.
+/// Smoothed round-trip times without an empty queue that indicate competitors, and over which the swing is measured.
 const PATIENCE: f64 = 5.0;
 const SWING: f64 = 4.0;
 /// The velocity doubles after this many windows in one direction.
@@ -83,7 +83,7 @@ struct State {
     /// 1/δ.
     waiting: f64,
     velocity: f64,
-    /// When a window began, and with how many packets.
+    /// The start of a window, and its packets at that time.
     since: Time,
     began: f64,
     /// Whether the window grows, and for how many windows it has gone that way.
@@ -129,7 +129,7 @@ impl State {
         let below = self.below_target();
         self.doubles &= below && self.window < self.threshold;
         if self.velocity > 1.0 && below != self.upwards {
-            // Velocity gathered in one direction must not be spent in the other.
+            // Velocity gathered in one direction must not be used in the other.
             (self.velocity, self.upwards, self.steady) = (1.0, below, 0);
             self.began = self.window;
         }
@@ -252,7 +252,7 @@ mod tests {
         Copa::new(params, Start::new(10.0))
     }
 
-    /// How many packets wait on average at a path of 1000 packets/s and 100 ms over ten seconds, and how many arrive.
+    /// The mean number of queued packets on a path of 1000 packets/s and 100 ms over ten seconds, and the number of arrivals.
     fn waiting(delta: f64) -> (f64, u64) {
         let controller = fresh(Params { delta, ..Params::default() });
         let mut path = Path::new(controller, 1000.0, Span::from_millis(100));

@@ -19,13 +19,13 @@
 //! `W` window, `S` slow-start threshold, `Wepoch` window as avoidance begins: packets; `t` time since then: s;
 //! `C` = 0.4 packets/s³; `b` = 0.7 is the fraction that a loss leaves.
 //!
-//! Readings: `t` stands still while something else than the window limits the sender (§4.2, §5.8); RTT is smoothed as
-//! in RFC 6298; no acknowledgement shrinks the window.
+//! Readings: `t` does not advance while something other than the window limits the sender (§4.2, §5.8); RTT is
+//! smoothed as in RFC 6298; no acknowledgement shrinks the window.
 //!
 //! Era linux differs: windows, losses and curve are whole packets, and time is ticks; C = 410/1024, b = 717/1024 of the window, not of the
-//! flight; slow start ends by HyStart; RTT is the smallest one. Per packet gained, 20 are acknowledged at most before
-//! the first loss and after a timeout, 100 W where the curve is not above the window, never less than 2; West gains
-//! a packet for 15/8 W, and the window follows it by one for W / (West - W); `t` stands still only while nothing is in flight.
+//! flight; slow start ends by HyStart; RTT is the smallest one. Per packet gained, 20 are acknowledged at most before the first loss and
+//! after a timeout, 100 W where the curve is not above the window, never less than 2; West gains a packet for 15/8 W, and the window
+//! follows it by one for W / (West - W); only while nothing is in flight does `t` not advance.
 //!
 //! Era 2006 differs: b = 819/1024; RTT is the smallest one; past K the window gains at most 16 packets per
 //! 100 ms of RTT; before the first loss, and after a timeout, a packet per 50 acknowledged; `a` never changes;
@@ -51,7 +51,7 @@ mod linux;
 crate::settings! {
     /// CUBIC's parameters.
     pub struct Params {
-        /// Whose rules, and whose `beta`.
+        /// The rules, and the value of `beta`.
         era: Era = Era::Auto;
         /// C: how steep the cubic function is, in packets per second cubed; 0 takes the era's, 0.4 or Linux's 410/1024.
         scale: f64 = 0.0, 0.0..=100.0;
@@ -153,7 +153,7 @@ impl Cubic {
         self.epoch = Some(epoch);
     }
 
-    /// Congestion avoidance in other eras, apart from the first, whose registers it would take.
+    /// Congestion avoidance in other eras, in a separate function to save registers in the first.
     #[inline(never)]
     fn avoid_otherwise(&mut self, ack: &Ack) {
         if self.era == Era::Linux {
@@ -182,7 +182,7 @@ impl Cubic {
         if self.era == Era::Linux { libm::floor(packets) } else { packets }
     }
 
-    /// What a loss leaves.
+    /// The window that a loss leaves.
     fn left(&self, flight: f64) -> f64 {
         let before = if self.era == Era::Linux { self.window.packets } else { flight };
         self.counted(before * self.beta)
@@ -261,7 +261,7 @@ impl Controller for Cubic {
         if self.window.slow_start() {
             self.start(ack);
         } else if ack.credit <= 0.0 {
-            // Linux's curve stands still only while nothing is in flight.
+            // Linux's curve stops only while nothing is in flight.
             if let Some(epoch) = self.epoch.as_mut().filter(|_| self.era != Era::Linux) {
                 epoch.began += silence;
             }

@@ -20,7 +20,7 @@ crate::choice! {
     pub enum Signal {
         /// Round-trip times.
         RoundTrip = "rtt",
-        /// Times from sender to receiver, which queues on the way back do not touch.
+        /// One-way times from sender to receiver, which queues on the reverse path do not affect.
         OneWay = "one-way",
     }
 }
@@ -53,7 +53,7 @@ pub struct Delay {
 }
 
 impl Delay {
-    /// An estimator without a sample, whose average gives its past the weight `history`.
+    /// An estimator without samples, whose average gives its past the weight `history`.
     pub fn new(history: f64) -> Delay {
         Delay { sample_weight: 1.0 - history, smoothed: 0.0, least: Span::MAX }
     }

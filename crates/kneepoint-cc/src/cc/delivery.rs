@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How fast packets arrive: samples of the delivery rate, and rounds counted in packets.
+//! The rate at which packets arrive: samples of the delivery rate, and rounds counted in packets.
 //!
 //! draft-cheng-iccrg-delivery-rate-estimation; rounds as in draft-cardwell-iccrg-bbr-congestion-control §4.1.1.3.
 //!
@@ -30,11 +30,11 @@ const PER_FLIGHT: u64 = 128;
 struct Heard {
     at: Time,
     delivered: u64,
-    /// When the packet that it answers was sent.
+    /// The sending time of the packet that it acknowledges.
     sent: Time,
     resent: u64,
     in_flight: u32,
-    /// Whether the next packets give samples below the capacity of the path.
+    /// Whether the next packets give samples below the path's capacity.
     limited: bool,
 }
 
@@ -52,7 +52,7 @@ pub struct Sample {
     pub newly: f64,
     /// Packets retransmitted since then: lost ones, as soon as the host repairs them.
     pub lost: f64,
-    /// Packets that had arrived when the packet answered was sent, where that is known.
+    /// The number of packets that had arrived when the acknowledged packet was sent, where it is known.
     pub prior: Option<u64>,
     /// Packets in flight with it then, itself included.
     pub sent_among: f64,
@@ -99,7 +99,7 @@ impl Delivery {
         self.round_end = self.delivered;
     }
 
-    /// Samples of packets in flight, and of those sent until they have arrived, are below the path's capacity.
+    /// Marks samples as limited by the sender, until all packets now in flight are acknowledged.
     pub fn limit(&mut self, in_flight: u32) {
         self.limited_until = self.delivered + u64::from(in_flight).max(1);
     }
@@ -181,7 +181,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::rng::Rng;
 
-    /// One bottleneck without end and a sender with data without end, for tests of controllers that pace.
+    /// An endless bottleneck and an endless sender, for tests of controllers that pace.
     pub(crate) struct Path<C> {
         pub controller: C,
         pub now: Time,
@@ -190,10 +190,10 @@ pub(crate) mod tests {
         /// The bottleneck's time for a packet, and the rest of the path's.
         service: Span,
         delay: Span,
-        /// When a packet may leave; when the bottleneck has served its queue.
+        /// The time at which a packet may leave; the time at which the bottleneck has served its queue.
         pace: Time,
         busy: Time,
-        /// When packets in flight are answered, and when they were sent.
+        /// The times at which packets in flight are acknowledged, and at which they were sent.
         flying: VecDeque<(Time, Time)>,
         resent: u64,
         point: u64,
@@ -247,7 +247,7 @@ pub(crate) mod tests {
                 self.step();
             }
         }
-        /// So many packets are found lost, and retransmitted at once.
+        /// Finds this many packets lost, and retransmits them at once.
         pub fn lose(&mut self, packets: u64) {
             let (flight, una, next) = (self.in_flight(), self.delivered, self.next);
             self.resent += packets;
@@ -320,7 +320,7 @@ pub(crate) mod tests {
     fn a_burst_of_answers_does_not_look_faster_than_its_packets_were_sent() {
         let mut delivery = Delivery::default();
         steady(&mut delivery, 0..100, 40);
-        // Ten packets sent a millisecond apart, whose answers come together.
+        // Ten packets sent a millisecond apart, whose acknowledgements arrive together.
         for number in 100..110 {
             let mut ack = answer(number, Span::from_millis(number).after_start(), 40);
             ack.rtt = Some(Span::from_millis(49 + 100 - number));

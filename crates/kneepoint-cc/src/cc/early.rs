@@ -7,13 +7,13 @@
 //! W <- max((1 - f) min(W, R), least window),  S <- max(W, least threshold)
 //! ```
 //!
-//! `W` window, `S` slow-start threshold, `R` the receiver's room: packets; `f` decrease.
+//! `W` window, `S` slow-start threshold, `R` receive window: packets; `f` decrease.
 //!
 //! "Since the impact of response may not be seen until after an RTT, we limit the early response to once per RTT": the first
 //! packet that shows the impact is the first one sent after the response. It is a marker, and the next response waits
 //! until it is acknowledged, as ns-2 waits after a mark of ECN. No response is made during recovery.
 //!
-//! A window that grows beyond the receiver's room (ns-2's does) is not in use there, and a response that cuts all of it may change nothing.
+//! A window that grows beyond the receive window (ns-2's does) is not in use there, and a response that cuts all of it may change nothing.
 //! So a response acts on the window in use, as reductions of ns-2 do (`windowd` in tcp.cc).
 
 use alloc::boxed::Box;
@@ -45,7 +45,7 @@ pub struct Cut {
 /// Inputs and results of a response, kept apart from the state that every acknowledgement reads.
 #[derive(Clone, Debug)]
 struct Reach {
-    /// The receiver's room, in packets.
+    /// The receive window, in packets.
     room: f64,
     cut: Cut,
 }
@@ -87,7 +87,7 @@ impl Early {
     }
 
     /// Leaves the fraction `kept` of the window in use; `next` is the next packet never sent so far. Whether the acknowledgement may
-    /// grow the window still.
+    /// still grow the window.
     pub fn respond(&mut self, window: &mut Window, kept: f64, next: u64) -> bool {
         let Reach { room, cut } = &*self.reach;
         window.packets = (window.packets.min(*room) * kept).max(cut.min_window);

@@ -47,7 +47,7 @@ crate::settings! {
         alpha: f64 = 100.0, 0.1..=1000000.0;
         /// The part of the distance that one update covers.
         gamma: f64 = 0.5, 0.01..=1.0;
-        /// The window doubles every round trip while less than this queueing delay is seen.
+        /// The window doubles every round trip up to this queueing delay.
         threshold: Span = Span::from_micros(750), Span::ZERO..=Span::from_secs(10);
         /// Time between the updates of a round that updates; 0 for one update, at most a doubling.
         interval: Span = Span::from_millis(10), Span::ZERO..=Span::from_secs(10);
@@ -67,7 +67,7 @@ pub struct Fast {
     params: Params,
     window: f64,
     delay: Delay,
-    /// When the round began.
+    /// The beginning of the round.
     began: Time,
     /// Whether this round updates; every other one does.
     updating: bool,
@@ -98,7 +98,7 @@ impl Fast {
         let base = self.delay.least().unwrap_or_default();
         let kept = origin * ratio(base, average) + self.params.alpha;
         let mut goal = (1.0 - self.params.gamma) * self.window + self.params.gamma * kept;
-        // Until the next update, how many packets will be acknowledged?
+        // The number of packets that will be acknowledged before the next update
         let acknowledged = match self.params.interval {
             Span::ZERO => {
                 self.due = Time::NEVER;
@@ -118,7 +118,7 @@ impl Fast {
         self.window = self.window.min(goal).max(FLOOR_AFTER_LOSS);
     }
 
-    /// Adds what is due of the last update's increase.
+    /// Adds the part of the last update's increase that is due.
     fn grow(&mut self, credit: f64) {
         self.since += credit;
         let step = if self.window <= SMALL {
@@ -136,7 +136,7 @@ impl Fast {
     }
 }
 
-/// The number of times that `whole` fits in `part`; 1 where there is no time at all.
+/// The number of times that `whole` fits in `part`; 1 if both are zero.
 fn ratio(part: Span, whole: Span) -> f64 {
     if whole == Span::ZERO { 1.0 } else { part.0 as f64 / whole.0 as f64 }
 }
@@ -224,7 +224,7 @@ mod tests {
         Params { interval: Span::ZERO, max_weight: 1.0, alpha: 20.0, ..Params::default() }
     }
 
-    /// A window of `window` packets on a path of 100 ms of which `queueing` is waiting, as a round that updates begins.
+    /// A window of `window` packets on a path of 100 ms, `queueing` of which is queueing delay, at the beginning of a round that updates.
     fn settled(window: f64, queueing: Span, params: Params) -> Trace<Fast> {
         let mut trace = Trace::new(Fast::new(params, Start::avoiding(window)));
         trace.controller.delay = Delay::new(0.0);

@@ -14,15 +14,15 @@
 //!
 //! `W` window, `S` slow-start threshold, `low` = 38, `high` = 83000: packets; `a` packets per round trip.
 //!
-//! Readings: §5 fits p(w) through (38, 10⁻³) and (83000, 10⁻⁷) and prints it as 0.078 / w^1.2; the program of
-//! Appendix B has 1 / 12.8 = 0.078125, and the table there follows from that, so that value is used for all `low` and
-//! `high`. `a` is computed for the window in whole packets, is at least 1, and is not rounded; the table, which may be
-//! used instead, rounds it down. Beyond `high` the line b(w) goes on, as it does in the last rows
-//! of the table, down to half of `high_decrease`.
+//! Readings: §5 fits p(w) through (38, 10⁻³) and (83000, 10⁻⁷) and prints it as 0.078 / w^1.2; the program of Appendix
+//! B has 1 / 12.8 = 0.078125, and the table there follows from that, so that value is used for all `low` and `high`.
+//! `a` is computed for the window in whole packets, is at least 1, and is not rounded; the table, which may be used
+//! instead, rounds it down. Beyond `high` the line b(w) continues, as in the last rows of the table, down to half of
+//! `high_decrease`.
 //!
-//! On hosts of Linux as `tcp_highspeed` of Linux 6.12, which goes by the rows of the table: between two of them `a` is the greater
-//! one's, and so is `b`, in whole 256ths. It counts acknowledgements, not packets: each adds a to a count that is worth
-//! a packet from W on. Nothing of an acknowledgement is left where slow start ends.
+//! On Linux hosts as `tcp_highspeed` of Linux 6.12, which goes by the rows of the table: between two of them `a` is the greater
+//! one's, and so is `b`, in whole 256ths. It counts acknowledgements, not packets: each adds a to a count that is worth a packet
+//! from W on. The rest of an acknowledgement is dropped where slow start ends.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -63,7 +63,7 @@ pub struct HsTcp {
     /// The window in whole packets for which `increase` was computed.
     whole: u64,
     increase: f64,
-    /// On hosts of Linux.
+    /// On Linux hosts.
     table: Option<Box<Table>>,
 }
 
@@ -148,7 +148,7 @@ impl HsTcp {
         }
     }
 
-    /// The host begins to count anew with every reduction.
+    /// The host restarts its count with every reduction.
     fn forget_count(&mut self) {
         if let Some(table) = &mut self.table {
             table.count = 0.0;

@@ -23,7 +23,7 @@
 //! samples during recovery do not count. An acknowledged
 //! packet adds no more than one packet.
 //!
-//! On hosts of Linux as `tcp_htcp` of Linux 6.12 (`htcp/linux.rs`), in whole numbers: growth is at most half as fast on short paths, since
+//! On Linux hosts as `tcp_htcp` of Linux 6.12 (`htcp/linux.rs`), in whole numbers: growth is at most half as fast on short paths, since
 //! `f` is rounded down after scaling; RTTmin / RTTmax counts only after two losses without a change of throughput.
 
 use alloc::{boxed::Box, vec::Vec};
@@ -57,7 +57,7 @@ crate::settings! {
 /// The smallest fraction of the window that a loss leaves.
 const BETA_MIN: f64 = 0.5;
 
-/// The fraction of the longest round trip that is kept at a loss.
+/// The fraction of the longest round trip that is kept after a loss.
 const FADING: f64 = 0.95;
 
 /// An H-TCP controller.
@@ -67,7 +67,7 @@ pub struct Htcp {
     beta: f64,
     /// 1 / clamp(0.1 s / RTTmin, 1/2, 10), or one.
     per_scale: f64,
-    /// When the last loss was; before the first, when the first acknowledgement came.
+    /// The time of the last loss; before the first, of the first acknowledgement.
     lost: Option<Time>,
     least: Span,
     greatest: Span,
@@ -75,8 +75,8 @@ pub struct Htcp {
     marker: u64,
     round_began: Time,
     round_packets: u64,
-    /// Whether the loss is being repaired: packets that arrived meanwhile are acknowledged at once, and count as no
-    /// throughput.
+    /// Whether the loss is being repaired: packets that arrived meanwhile are acknowledged at once, and do not
+    /// count as throughput.
     repairing: bool,
     /// Packets per second; zero before the first round.
     rate: f64,
@@ -88,7 +88,7 @@ pub struct Htcp {
     beta_max: f64,
     adaptive_backoff: bool,
     rtt_scaling: bool,
-    /// On hosts of Linux.
+    /// On Linux hosts.
     linux: Option<Box<Kernel>>,
 }
 
@@ -358,7 +358,7 @@ mod tests {
         let mut trace = avoiding(1000.0, Params::default());
         run(&mut trace, Span::from_millis(450));
         trace.loss();
-        // All that was sent before the loss arrived while it was repaired, and is acknowledged 100 ms after.
+        // Everything sent before the loss arrived during the recovery, and is acknowledged 100 ms later.
         trace.una += 1000;
         let ack = Ack {
             now: trace.now + Span::from_millis(100),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Hybla: grows in time as Reno does on a path of 25 ms, however long its own is.
+//! Hybla: grows in time as Reno does on a path of 25 ms, for any round-trip time.
 //!
-//! C. Caini, R. Firrincieli, "TCP Hybla: A TCP Enhancement for Heterogeneous Networks", International Journal of Satellite Communications and Networking 22(5) 2004, §3; on hosts of Linux as `tcp_hybla` of Linux 6.12.
+//! C. Caini, R. Firrincieli, "TCP Hybla: A TCP Enhancement for Heterogeneous Networks", International Journal of Satellite Communications and Networking 22(5) 2004, §3; on Linux hosts as `tcp_hybla` of Linux 6.12.
 //!
 //! ```text
 //! ρ = max(RTT / RTT0, 1)
@@ -38,7 +38,7 @@ crate::settings! {
 
 /// The weight of the past in the smoothed RTT (RFC 6298).
 const SMOOTHING: f64 = 0.875;
-/// Of one, in Linux: in ρ and in the growth.
+/// One in Linux's units, of ρ and of the growth.
 const EIGHTHS: f64 = 8.0;
 const PARTS: f64 = 128.0;
 /// 2^ρ is not greater in Linux.

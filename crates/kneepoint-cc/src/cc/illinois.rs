@@ -24,7 +24,7 @@
 //! greatest RTT belong to the connection and never age; a round ends with the first packet sent after the end of
 //! the round before, and none ends during recovery. A fresh connection has αmax and β = 1/2.
 //!
-//! On hosts of Linux as `tcp_illinois` of Linux 6.12: α is whole 128ths, β whole 64ths, delays are microseconds. α times the packets
+//! On Linux hosts as `tcp_illinois` of Linux 6.12: α is whole 128ths, β whole 64ths, delays are microseconds. α times the packets
 //! acknowledged since the window grew are worth a packet for each W; the rest of them is forgotten.
 //!
 //! ns-2's TCP-Linux carries the Linux 2.6.22 module, whose loss leaves β W where (1 - β) W is meant: an eighth of the
@@ -76,7 +76,7 @@ crate::settings! {
     }
 }
 
-/// Of one, on hosts of Linux.
+/// One in the units of Linux hosts.
 const ALPHA_PARTS: f64 = 128.0;
 const BETA_PARTS: f64 = 64.0;
 
@@ -101,7 +101,7 @@ pub struct Illinois {
     above: bool,
     /// Rounds below d1 since then.
     good_rounds: u32,
-    /// On hosts of Linux: packets acknowledged since the window grew.
+    /// On Linux hosts: packets acknowledged since the window grew.
     counted: Option<u32>,
 }
 
@@ -110,7 +110,7 @@ pub struct Illinois {
 fn increase(params: &Params, da: f64, dm: f64) -> f64 {
     let d1 = params.eta1 * dm;
     let span = dm - d1;
-    // k1 / (k2 + da), multiplied out so that alpha_min = alpha_max divides nothing by zero.
+    // k1 / (k2 + da), rearranged so that alpha_min = alpha_max does not divide by zero.
     let steepness = (params.alpha_max - params.alpha_min) / params.alpha_min;
     params.alpha_max * span / (span + (da - d1) * steepness)
 }
@@ -301,7 +301,7 @@ mod tests {
         trace
     }
 
-    /// Rounds with `queueing` milliseconds of delay until one that had nothing else has been judged.
+    /// Rounds with `queueing` milliseconds of delay until a round with no other delay has been judged.
     fn settle(trace: &mut Trace<Illinois>, queueing: u64) {
         trace.rtt = Span::from_millis(100 + queueing);
         for _ in 0..3 {

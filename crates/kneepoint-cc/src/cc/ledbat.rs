@@ -16,9 +16,9 @@
 //! by a constant, which cancels. TARGET = 100 ms, GAIN = 1, CURRENT_FILTER = 4, BASE_HISTORY = 10,
 //! ALLOWED_INCREASE = 1, MIN_CWND = 2.
 //!
-//! Readings: without slow start, as in the RFC's pseudocode. During recovery the window does not grow, nor
-//! follows `flight` down. After a timeout the window grows as usual. Without timestamps nothing is known of one-way
-//! delays: q is zero, and LEDBAT is Reno without slow start. Clocks that drift apart are not corrected.
+//! Readings: without slow start, as in the RFC's pseudocode. During recovery the window does not grow, nor follows
+//! `flight` down. After a timeout the window grows as usual. Without timestamps one-way delays are unknown: q is
+//! zero, and LEDBAT is Reno without slow start. Clock drift is not corrected.
 
 use alloc::vec::Vec;
 
@@ -104,7 +104,7 @@ impl Controller for Ledbat {
         }
         let target = self.params.target.0 as f64;
         let off_target = (target - self.queueing().0 as f64) / target;
-        // It gives way to delay even when it may not grow.
+        // It yields to delay even when it may not grow.
         let acked = if off_target > 0.0 { ack.credit } else { f64::from(ack.acked) };
         let change = self.params.gain * off_target * acked / self.window;
         let mut window = self.window + change;
@@ -148,7 +148,7 @@ mod tests {
         trace
     }
 
-    /// Rounds in which `queueing` milliseconds are waiting; the window after.
+    /// Rounds with `queueing` milliseconds of queueing delay; the window after them.
     fn rounds(trace: &mut Trace<Ledbat>, queueing: u64, count: usize) -> f64 {
         trace.one_way = Some(Span::from_millis(30 + queueing));
         (0..count).map(|_| trace.round_trip()).last().unwrap()

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! TCP-LP: yields to others at the first sign of a queue, by the delay from sender to receiver.
 //!
-//! A. Kuzmanovic, E. W. Knightly, "TCP-LP: A Distributed Algorithm for Low Priority Data Transfer", INFOCOM 2003, §III; on hosts of Linux as `tcp_lp` of Linux 6.12.
+//! A. Kuzmanovic, E. W. Knightly, "TCP-LP: A Distributed Algorithm for Low Priority Data Transfer", INFOCOM 2003, §III; on Linux hosts as `tcp_lp` of Linux 6.12.
 //!
 //! ```text
 //! s <- (1 - γ) s + γ d                     every acknowledgement's one-way delay d;  γ = 1/8
 //! early sign:  s > dmin + δ (dmax - dmin)  δ = 0.15
 //!   W = W / 2,  and an inference phase of 3 RTT in which W does not grow
-//!   W = 1       at a sign within that phase, which begins anew
+//!   W = 1       at a sign within that phase, which begins again
 //! else as Reno, in avoidance and at a loss
 //! ```
 //!
@@ -54,7 +54,7 @@ pub struct Lp {
     infers: Time,
     /// The next sign counts when this packet is acknowledged.
     answered: u64,
-    /// On hosts of Linux: whether the first sample is still to come.
+    /// On Linux hosts: whether the first sample is still pending.
     linux: Option<bool>,
 }
 
@@ -75,7 +75,7 @@ impl Lp {
         let again = ack.now < self.infers;
         let halved = libm::floor(self.window.packets / 2.0);
         self.window.packets = if again { 1.0 } else { halved.max(1.0) };
-        // Low priority has no hurry to come back.
+        // Low priority need not return quickly.
         if self.linux.is_none() {
             self.window.ssthresh = self.window.ssthresh.min(self.window.packets.max(2.0));
         }

@@ -37,7 +37,7 @@ crate::settings! {
         decrease: f64 = 0.15, 0.01..=0.99;
         /// Let a layer grow with the cube root of the round-trip time.
         rtt_compensation: bool = false;
-        /// The round-trip time at which the compensation changes nothing.
+        /// The round-trip time at which the compensation is neutral.
         rtt_reference: Span = Span::from_millis(100), Span::from_millis(1)..=Span::from_secs(10);
     }
 }
@@ -53,7 +53,7 @@ pub struct Ltcp {
     rtt: Delay,
     /// K.
     layer: f64,
-    /// Where this layer begins and where the next one does.
+    /// The beginning of this layer, and of the next one.
     bounds: (f64, f64),
     /// KR.
     compensation: f64,
@@ -87,7 +87,7 @@ impl Ltcp {
         if ack.una > self.marker {
             self.marker = ack.next;
             let ratio = self.rtt.smoothed().as_secs_f64() / self.params.rtt_reference.as_secs_f64();
-            // No sample yet says nothing.
+            // Without a sample there is no verdict.
             self.compensation = if ratio > 0.0 { libm::cbrt(ratio) } else { 1.0 };
         }
     }
@@ -137,7 +137,7 @@ impl Controller for Ltcp {
         if window < self.bounds.0 || window >= self.bounds.1 {
             self.enter_layer();
         }
-        // However many the layers, an acknowledged packet adds no more than one.
+        // For any number of layers, an acknowledged packet adds at most one.
         self.window.grow(ack, (self.compensation * self.layer).min(window));
     }
 

@@ -67,13 +67,13 @@ impl Marking {
         self.marked += u64::from(ack.marked);
     }
 
-    /// Whether the window is over with this acknowledgement.
+    /// Whether this acknowledgement ends the window.
     #[inline]
     pub fn over(&self, ack: &Ack) -> bool {
         ack.una > self.last || self.linux && ack.una == self.last
     }
 
-    /// A window begins; packets counted before are no part of the average.
+    /// A window begins; packets counted before are not part of the average.
     pub fn begin(&mut self, ack: &Ack) {
         self.began = (ack.delivered, self.marked);
         self.last = ack.next;
@@ -164,7 +164,7 @@ mod tests {
     fn in_linux_alpha_is_a_whole_number_of_1024ths() {
         // 500 - 31 + floor(64 · 2 / 9) = 483, where the RFC has 483.0 by chance: 500 · 15 / 16 + 14.2 = 482.97.
         assert_eq!(in_linux(500.0, 9, 2), 483.0);
-        // A mark in 65 packets counts for nothing, one in 64 does.
+        // A mark in 65 packets has no effect, one in 64 does.
         assert_eq!([in_linux(160.0, 65, 1), in_linux(160.0, 64, 1)], [150.0, 151.0]);
         // A sixteenth of 15 is not a whole part: all of it fades.
         assert_eq!([in_linux(16.0, 10, 0), in_linux(15.0, 10, 0)], [15.0, 0.0]);

@@ -33,11 +33,11 @@ pub use signals::{Ack, Advice, Advised, Cause, Ecn, Loss, Resize, Signal, Sizes,
 pub use startup::{Crossing, SlowStart};
 
 crate::choice! {
-    /// Whose version of a controller runs where Linux's differs from its publication.
+    /// The version of a controller that runs where Linux's differs from its publication.
     pub enum Version {
-        /// As it was published.
+        /// As published.
         Published = "published",
-        /// As Linux has it.
+        /// As in Linux.
         Linux = "linux",
     }
 }
@@ -52,11 +52,11 @@ pub struct Start {
     /// The most that the receiver has room for, in packets: more of a window is not in use. Infinite where reductions act on all of
     /// the window, as Linux's do.
     pub room: f64,
-    /// How the window grows below the threshold.
+    /// The growth of the window below the threshold.
     pub slow_start: SlowStart,
     /// The value of an acknowledgement beyond the threshold.
     pub crossing: Crossing,
-    /// Whose version of the controller runs.
+    /// The version of the controller that runs.
     pub version: Version,
 }
 

@@ -36,7 +36,7 @@ crate::settings! {
         pad: f64 = 10.0, 0.0..=10000.0;
         /// The window does not grow when it is closer than this to its bound.
         pad_buffer: f64 = 2.0, 0.0..=10000.0;
-        /// How often the least delay is taken again, on average.
+        /// The mean time after which the least delay is measured again.
         reset_period: Span = Span::from_secs(5), Span::from_millis(100)..=Span::from_secs(3600);
         /// The least window where nothing is lost, in packets.
         min_window: f64 = 2.0, 1.0..=100.0;
@@ -54,7 +54,7 @@ const GROWS_AFTER: u32 = 20;
 /// Round trips before a decision to shrink, and those after which growth stops without one.
 const ROUNDS: u32 = 2;
 const LONG: u32 = 10;
-/// The first least delay is taken again after this.
+/// The first least delay is measured again after this.
 const FIRST_RESET: Span = Span::from_secs(2);
 /// k at most, and the decisions to grow that take one off.
 const SLOWEST: u32 = 8;
@@ -83,14 +83,14 @@ pub struct Nv {
     grows: bool,
     /// k.
     slowness: u32,
-    /// Decisions to grow, one after the other.
+    /// Consecutive decisions to grow.
     good: u32,
     /// No decision until this packet is acknowledged.
     suspended: Option<u64>,
 }
 
 impl Nv {
-    /// Forgets what led to a decision.
+    /// Forgets the evidence for a decision.
     fn decided(&mut self) {
         (self.rate, self.samples, self.rounds) = (0.0, 0, 0);
     }

@@ -30,7 +30,7 @@
 //!   takes the receiver's clock less the sender's, as timestamps tell both; the difference of the clocks cancels in q.
 //!   Clocks that drift apart are not corrected. Without timestamps there is no early response.
 //! * The window after an early response is at least one packet (`min_window`), the threshold two as after a loss
-//!   (`min_threshold`). For a window beyond the receiver's room, the response applies to the room: the rest is not in
+//!   (`min_threshold`). For a window beyond the receive window, the response applies to the receive window: the rest is not in
 //!   use.
 //! * The acknowledgement that responds does not grow the window (`grow_on_response`), on which the paper is silent.
 
@@ -110,7 +110,7 @@ impl<R: Response> Controller for Pert<R> {
             if let Some(probability) = self.response.probability(self.delay.queueing(), ack.now) {
                 self.probability = probability;
             }
-            // Without a probability nothing is drawn, so that an idle path costs no random numbers.
+            // Without a probability no random number is drawn, so that an idle path consumes none.
             let allowed = self.probability > 0.0 && self.early.allowed(ack, self.window.slow_start());
             if allowed
                 && rng.chance(self.probability)
@@ -241,7 +241,7 @@ mod tests {
             }
             trace.controller.early.responses()
         };
-        // 25 ms more on the way back, then on the way there.
+        // 25 ms more on the reverse path, then on the forward path.
         assert_eq!((responses(Signal::RoundTrip, [30, 30]), responses(Signal::OneWay, [30, 30])), (1, 0));
         assert_eq!(responses(Signal::OneWay, [30, 55]), 1);
         assert_eq!(responses(Signal::OneWay, [5_000_030, 5_000_055]), 1);

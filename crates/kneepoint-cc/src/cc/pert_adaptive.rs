@@ -27,7 +27,7 @@
 //! Readings, each a parameter where an experiment could want the other:
 //! * Sizes of steps and the first α are not in the thesis. Steps of 0.5, 0.1 and 0.9 are from a port of the authors' code to ns-3, α = 1 is the
 //!   thesis's "default of 1"; the port starts at 32.
-//! * The port lets a step act as in safe mode unless the mode held for a window of acknowledgements (`hold`); the thesis has no such rule.
+//! * In the port a step acts as in safe mode unless the mode held for a window of acknowledgements (`hold`); the thesis has no such rule.
 //! * Compete mode begins at 0.5 qm, and has all of its target at 0.65 qm. The video paper (Wang, Reddy 2011) has one threshold, 0.65 qm:
 //!   `compete=0.65`. It has α = 1 at once in safe mode: `safe_factor=0`.
 //! * In safe mode α falls to one, as chapter III says and the port does. Figure 2 has a curve from t1 to t2 instead: `safe_target=curve`.
@@ -47,7 +47,7 @@
 //! * Once per round trip, no early response in slow start, losses count as responses: as `pert` reads the paper before. α adapts in slow start, too, unused.
 //!
 //! Beyond the thesis, and off by default:
-//! * `probe`: when TCP has left, PERTs keep the queue full for one another. So they stand still together now and then and see whether others fill it:
+//! * `probe`: when TCP has left, PERTs keep the queue full for one another. At times they stop adapting together and check whether others fill it:
 //!   [`probe`]. Every 10 s ends it within half a minute, and costs some of the share against flows that do fill it.
 //! * `forget`: qm is the recent maximum. It helps neither there, where the queue stays full, nor where all flows are PERT, which then compete with the remembered state.
 //! * `friendly`: a router that drops early keeps q below t1, and PERT takes the link for an empty one. Reno's window is √(3/2 · packets between two
@@ -147,7 +147,7 @@ impl<V: Variant> PertAdaptive<V> {
         }
     }
 
-    /// Whether the window is more than losses explain: Reno's is the root of 3/2 packets between two losses.
+    /// Whether the window exceeds what losses explain: Reno's is the root of 3/2 packets between two losses.
     fn lossy(&self) -> bool {
         let Rest { params, losses, .. } = &*self.rest;
         let explained = || {
@@ -156,13 +156,13 @@ impl<V: Variant> PertAdaptive<V> {
         params.friendly > 0.0 && !explained()
     }
 
-    /// Whether the acknowledgement may grow the window still.
+    /// Whether the acknowledgement may still grow the window.
     fn respond_early(&mut self, ack: &Ack) -> bool {
         self.rest.early_responses.happen();
         self.early.respond(&mut self.window, 1.0 - self.rest.queueing.beta(), ack.next)
     }
 
-    /// Follows the mode, or holds the window to see whether others fill the queue; returns whether to hold it.
+    /// Follows the mode, or holds the window to test whether others fill the queue; returns whether to hold it.
     fn stand(&mut self, ack: &Ack) -> bool {
         let view = self.view(ack.now);
         if !self.rest.probe.as_ref().is_some_and(Probe::stands) {
@@ -238,7 +238,7 @@ impl<V: Variant> Controller for PertAdaptive<V> {
                 return;
             }
             let probability = self.rest.queueing.probability();
-            // Without a probability nothing is drawn, so that an idle path costs no random numbers.
+            // Without a probability no random number is drawn, so that an idle path consumes none.
             let allowed = probability > 0.0 && self.early.allowed(ack, self.window.slow_start());
             if allowed && rng.chance(probability) && !self.respond_early(ack) {
                 return;
@@ -249,7 +249,7 @@ impl<V: Variant> Controller for PertAdaptive<V> {
 
     fn on_loss(&mut self, loss: &Loss) {
         self.rest.losses.happen();
-        // A mark has nothing to repair.
+        // A mark needs no recovery.
         if loss.una < loss.next {
             self.rest.repair = loss.next;
         }
@@ -309,7 +309,7 @@ mod tests {
         Trace::new(Controller::new(params, Start::avoiding(window)))
     }
 
-    /// No average, so that every number is the sample's.
+    /// No average, so that every number is the sample itself.
     fn sharp() -> Params {
         let queueing = queueing::Params { history: 0.0, ..queueing::Params::default() };
         Params { queueing, ..Params::default() }
@@ -411,13 +411,13 @@ mod tests {
         trace.loss();
         assert_eq!(told(&trace, "loss_rate"), 0.02);
         ack(&mut trace, 60);
-        // The repair goes on until packet 150 is acknowledged, whether or not the host reported the loss before.
+        // The recovery continues until packet 150 is acknowledged, whether or not the host reported the loss before.
         for reported in [true, false] {
             let again = Timeout { now: trace.now, flight: 100.0, reported, next: 200 };
             trace.controller.on_timeout(&again);
             assert_eq!((told(&trace, "loss_rate"), trace.window()), (0.02, 1.0));
         }
-        // All that was outstanding is acknowledged: 150 more packets after 50.
+        // Everything outstanding is acknowledged: 150 more packets after 50.
         while trace.una < 200 {
             ack(&mut trace, 60);
         }

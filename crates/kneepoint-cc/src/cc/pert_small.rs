@@ -18,10 +18,11 @@
 //! * The memory of the average is this many round trips at any window.
 //! * The window stays at two packets or more, so that the receiver does not wait for its timer.
 //! * The acknowledgement that triggers a response also grows the reduced window.
-//! * The delay is that from sender to receiver (`signal`), so that acknowledgements that queue on the way back are no queue of this direction.
+//! * The delay is that from sender to receiver (`signal`), so that the queue of acknowledgements on the reverse path
+//!   does not count in this direction.
 //! * The growth rises by 0.5 every five round trips in compete mode (`compete_step`): with more, PERT alone keeps its own queue full.
 //!
-//! Its effect (20 flows against 20, 50 Mbit/s, 60 ms, Linux's hosts, 0.5 to 2 bandwidth-delay products): 0.42 to 0.48
+//! Its effect (20 flows against 20, 50 Mbit/s, 60 ms, Linux hosts, 0.5 to 2 bandwidth-delay products): 0.42 to 0.48
 //! of the link against SACK, 0.35 to 0.51 against CUBIC, where the thesis's rule has 0.15 to 0.29 and 0.15 to 0.81;
 //! alone the same queue. Price: a flow alone uses 1 to 3 % less of the link than with the
 //! thesis's rules, and where few packets per flow fit into path and buffer more are lost, since the window stays at two.
@@ -56,7 +57,7 @@ mod tests {
     use super::*;
     use crate::units::Span;
 
-    /// The window after this many round trips of two acknowledged packets, whose delay has 70 ms of the receiver's timer in every second sample.
+    /// The window after this many round trips of two acknowledged packets, where every second sample contains 70 ms of the receiver's timer.
     fn after<V: Variant>(trips: u32) -> f64 {
         let mut trace = Trace::new(PertAdaptive::<V>::new(Default::default(), Start::avoiding(2.0)));
         for _ in 0..trips {

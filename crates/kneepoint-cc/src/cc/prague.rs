@@ -20,7 +20,7 @@
 //! Readings: where the draft describes and does not specify, its reference implementation for Linux is followed: a window
 //! of data and Rv must both have passed before alpha moves, and Rv between two reductions; 500 round trips, not counted in
 //! slow start; pacing; no window below two packets. M counts packets, not bytes. That implementation has fractions of a
-//! packet too (`frac_cwnd`, in 2^-20), so hosts of Linux have the same Prague: a window of whole packets would lose the
+//! packet too (`frac_cwnd`, in 2^-20), so Linux hosts have the same Prague: a window of whole packets would lose the
 //! 0.04 that a round trip of 5 ms adds to every mark.
 //! The draft's own text was not at hand: the rules here come from that implementation and from others that cite the
 //! draft's sections, with their section numbers.
@@ -43,9 +43,9 @@ crate::settings! {
     pub struct Params {
         /// g: the weight of a new window of data in alpha.
         gain: f64 = 0.0625, 0.0001..=1.0;
-        /// The least virtual round-trip time; 0s lets each flow grow by its own.
+        /// The least virtual round-trip time; with 0s each flow grows by its own.
         virtual_rtt: Span = Span::from_millis(25), Span::ZERO..=Span::from_secs(1);
-        /// Round trips after slow start before the virtual round trip counts, so that short transfers are as quick as they can.
+        /// Round trips after slow start before the virtual round trip counts, so that short transfers are as fast as possible.
         transition: u32 = 500, 0..=1000000;
     }
 }
@@ -56,9 +56,9 @@ pub struct Prague {
     window: Window,
     marking: Marking,
     rtt: Delay,
-    /// Whether there was a mark, so that alpha means something.
+    /// Whether there was a mark, without which alpha is meaningless.
     seen: bool,
-    /// When alpha moved last.
+    /// The time of the last change of alpha.
     averaged: Time,
     /// The time of the last reduction by a mark.
     reduced: Option<Time>,

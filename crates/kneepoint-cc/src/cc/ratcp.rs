@@ -17,8 +17,8 @@
 //! variable of its own.
 //!
 //! The paper's versions differ in their hosts alone: RATCP-OldTahoe is this controller under `recovery = "old-tahoe"`,
-//! RATCP-Reno under `recovery = "reno"`. The host inflates the window during fast recovery. The rate comes from any
-//! feedback that gives one: see `knee list feedback`.
+//! RATCP-Reno under `recovery = "reno"`. The host inflates the window during fast recovery. The rate is from any
+//! feedback that provides one: see `knee list feedback`.
 //!
 //! Readings: until the first advice, a loss is answered as Reno answers it. Advice is heeded during fast recovery, too. A
 //! congestion mark is answered as a loss that duplicates report. The paper's tagged session has the true D in §V.A and

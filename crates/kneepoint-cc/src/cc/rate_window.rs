@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The window rules of a sender that knows its rate, whatever its source.
+//! The window rules of a sender that knows its rate, from any source.
 //!
 //! A. Karnik, A. Kumar, "Performance of TCP Congestion Control With Explicit Rate Feedback", IEEE/ACM ToN 13(1) 2005, §II.
 //! Equations and readings are in `ratcp`.
@@ -10,7 +10,7 @@ use crate::settings::{Auto, Or};
 use crate::units::Span;
 
 crate::choice! {
-    /// How a rate window becomes whole packets.
+    /// The conversion of a rate window to whole packets.
     pub enum Rounding {
         /// The greatest whole number that is not above it.
         Down = "down",
@@ -26,7 +26,7 @@ crate::settings! {
         backlog: f64 = 1.0, 0.0..=1e6;
         /// The round-trip propagation delay; `auto` for the least round-trip time measured.
         base_rtt: Or<Span, Auto> = Or::WORD, Or::is(Span::from_micros(1))..=Or::is(Span::from_secs(100));
-        /// How the rate window is rounded to whole packets.
+        /// The rounding of the rate window to whole packets.
         rounding: Rounding = Rounding::Down;
     }
 }

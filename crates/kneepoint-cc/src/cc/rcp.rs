@@ -13,7 +13,7 @@
 //! `R` advised rate, packets/s; `s` smoothed round-trip time (RFC 6298), s; `W` window, packets; `w` [`Params::window`]. The feedback
 //! `rcp` advises a rate in every packet, the SYN included, and so does any other feedback that gives rates.
 //!
-//! Readings: the paper's sender has no window. Here it may send for w round trips without hearing anything; one second is
+//! Readings: the paper's sender has no window. Here it may send for w round trips without an acknowledgement; one second is
 //! assumed before the first sample, as RFC 6298 does for its timer. Routers own the rate, so a loss or a mark changes nothing;
 //! a timeout probes with one packet.
 //!
@@ -30,7 +30,7 @@ use alloc::vec::Vec;
 crate::settings! {
     /// RCP's parameters at the sender.
     pub struct Params {
-        /// How many round trips at the advised rate may be outstanding, w.
+        /// The number of round trips at the advised rate that may be outstanding, w.
         window: f64 = 2.0, 1.0..=100.0;
     }
 }

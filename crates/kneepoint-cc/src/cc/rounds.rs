@@ -32,7 +32,7 @@ impl Rounds {
         Rounds { last: 0, base: Span::MAX, least: Span::MAX, greatest: Span::ZERO, sum: 0, samples: 0 }
     }
 
-    /// Whether the round is over with this acknowledgement.
+    /// Whether this acknowledgement ends the round.
     #[inline]
     pub fn over(&self, ack: &Ack) -> bool {
         ack.una > self.last
@@ -75,7 +75,7 @@ impl Rounds {
         if self.base == Span::MAX { 0.0 } else { self.base.as_millis_f64() }
     }
 
-    /// How many of `window` packets wait in queues if a round trip takes `rtt`.
+    /// The number of `window` packets in queues if a round trip takes `rtt`.
     pub fn waiting(&self, window: f64, rtt: Span) -> f64 {
         window * (1.0 - self.base.0 as f64 / rtt.0 as f64)
     }

@@ -12,13 +12,13 @@
 //! ```
 //!
 //! `W` window, `S` slow-start threshold, `low` = 16: packets; `a` = 0.01 packets per packet acknowledged; `b` = 1/8.
-//! The window recovers from a loss in ln(1 / (1 - b)) / ln(1 + a), or 13.4, round trips, however large it is.
+//! The window recovers from a loss of any size in ln(1 / (1 - b)) / ln(1 + a), or 13.4, round trips.
 //!
 //! Readings: `low` is the paper's legacy window. There the gain falls from one packet a round trip to 0.16, and the
 //! decrease from a half to an eighth: at the loss rate that goes with it, a / (b · low) = 1/200, both laws have
 //! about the same window.
 //!
-//! On hosts of Linux as `tcp_scalable` of Linux 6.12: a packet for every min(W, 1/a) acknowledged, so that it is ahead of both up
+//! On Linux hosts as `tcp_scalable` of Linux 6.12: a packet for every min(W, 1/a) acknowledged, so that it is ahead of both up
 //! to 100 packets, and W - W / 8 after a loss at any window.
 
 use super::steady::{Losses, ResponseFunction};

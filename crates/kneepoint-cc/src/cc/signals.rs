@@ -17,7 +17,7 @@ pub struct Ack {
     pub one_way: Option<Span>,
     /// Packets newly acknowledged in order; zero for a duplicate.
     pub acked: u32,
-    /// Packets known so far to have arrived, in order or not. Packets that the sender forgets at a timeout stay counted.
+    /// Packets known to have arrived, in order or not. Packets that the sender forgets at a timeout stay counted.
     pub delivered: u64,
     /// Packets retransmitted so far.
     pub resent: u64,
@@ -25,7 +25,7 @@ pub struct Ack {
     /// zero.
     pub marked: u32,
     /// Packets by which this acknowledgement may grow the window: `acked` up to the host's limit per
-    /// acknowledgement, and zero while something else than the window limits the sender or losses are repaired.
+    /// acknowledgement, and zero while something other than the window limits the sender or losses are repaired.
     pub credit: f64,
     /// Whether the sender had nothing more to send: neither its window nor its pace held it back.
     pub limited: bool,
@@ -62,7 +62,7 @@ pub struct Timeout {
     pub now: Time,
     /// Packets that a reduction starts from, as in [`Loss`].
     pub flight: f64,
-    /// Whether the loss was reported already, so that the threshold must not fall again.
+    /// Whether the loss was already reported, so that the threshold must not fall again.
     pub reported: bool,
     /// The next packet never sent so far.
     pub next: u64,
@@ -102,7 +102,7 @@ pub struct Sizes<'a> {
     pub threshold: &'a mut f64,
 }
 
-/// Why a host sets the window itself.
+/// The reason why a host sets the window itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// The congestion signal was spurious.
@@ -148,7 +148,7 @@ pub enum Signal {
     Resume {
         /// The time.
         now: Time,
-        /// How long nothing was in flight.
+        /// The time for which nothing was in flight.
         idle: Span,
     },
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The steady state: the mean window at a given loss rate, as it was published and as a controller has it.
+//! The steady state: the mean window at a given loss rate, as published and as measured of a controller.
 //!
 //! A controller's own file states its response function as a [`ResponseFunction`]; [`mean_window`] measures what the controller
 //! does under the assumptions of such laws: one flow, always limited by its window, a constant round-trip time and so
@@ -14,7 +14,7 @@ use crate::rng::Rng;
 use crate::settings::Raw;
 use crate::units::{Span, Time};
 
-/// How losses follow one another at a rate `p`.
+/// The sequence of losses at a rate `p`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Losses {
     /// Every 1/p-th packet is lost.
@@ -32,13 +32,13 @@ pub struct ResponseFunction {
     pub formula: &'static str,
     /// Parameters that it assumes and that are not the defaults: names and values.
     pub settings: &'static [(&'static str, &'static str)],
-    /// How it assumes that losses come.
+    /// The assumed sequence of losses.
     pub losses: Losses,
     /// The mean window in packets at a loss rate and a round-trip time in seconds.
     pub window: fn(f64, f64) -> f64,
     /// Loss rates at which it is tried.
     pub rates: &'static [f64],
-    /// How far a measurement may be off, as a fraction of the law.
+    /// The permitted deviation of a measurement, as a fraction of the law.
     pub within: f64,
     /// The reason for the tolerance: effects that the formula leaves out.
     pub because: &'static str,
@@ -90,7 +90,7 @@ struct Host {
 
 impl Host {
     fn new(config: &Config, window: f64, rtt: Span) -> Host {
-        // In avoidance at once.
+        // In congestion avoidance from the start.
         let controller = config.build(Start::avoiding(window));
         Host { controller, rng: Rng::stream(1, "controller", 0), round_trips: 0.0, una: 0, rtt }
     }
@@ -137,7 +137,7 @@ impl Host {
         }
     }
 
-    /// Runs until it has done `what`: the packets and the round trips that this took.
+    /// Runs until it has done `what`: returns the packets and the round trips that this took.
     fn during(&mut self, what: impl FnOnce(&mut Host)) -> (f64, f64) {
         let (una, round_trips) = (self.una, self.round_trips);
         what(self);
@@ -153,10 +153,10 @@ pub fn mean_window(config: &Config, losses: Losses, p: f64, rtt: Span) -> f64 {
     }
 }
 
-/// In a periodic state each loss comes when the window is back where the loss before came, so that window is looked
-/// for to which the way back takes 1/p packets. Losing every 1/p-th packet would lead there as well, but not soon:
-/// where a controller lingers at the window of the last loss, as CUBIC and BIC do, a loss a little late is hardly
-/// answered with a larger window, and hundreds of losses later a flow is still on its way.
+/// In a periodic state each loss comes at the window of the previous loss: this searches the window from which the return
+/// takes 1/p packets. Losing every 1/p-th packet would lead there as well, but slowly: where a controller lingers at the
+/// window of the last loss, as CUBIC and BIC do, a slightly late loss is hardly answered with a larger window, and a flow
+/// has not converged hundreds of losses later.
 fn periodic(config: &Config, p: f64, rtt: Span) -> f64 {
     let cycle = |peak: f64| {
         let mut host = Host::new(config, peak, rtt);

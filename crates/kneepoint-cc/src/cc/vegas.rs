@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Vegas: keeps between α and β packets of its own in the queue, by the difference of two rates.
 //!
-//! L. Brakmo, L. Peterson, "TCP Vegas: End to End Congestion Avoidance on a Global Internet", IEEE JSAC 13(8) 1995, §III; constants as in ns-2; on hosts of Linux as `tcp_vegas` of Linux 6.12 (`vegas/linux.rs`).
+//! L. Brakmo, L. Peterson, "TCP Vegas: End to End Congestion Avoidance on a Global Internet", IEEE JSAC 13(8) 1995, §III; constants as in ns-2; on Linux hosts as `tcp_vegas` of Linux 6.12 (`vegas/linux.rs`).
 //!
 //! ```text
 //! once per round trip:
@@ -18,7 +18,7 @@
 //! Readings: α, β, γ = 1, 3, 1 and the window after a loss are ns-2's; the paper and Linux take 2, 4, 1, and Linux
 //! halves. Linux takes the round's least RTT, which leaves delayed acknowledgements out, doubles in every round of slow
 //! start, and leaves slow start at the actual rate. A round ends, as in ns-2, with the packet that was sent first after the decision
-//! before; a round in which no more than one packet was sent sets baseRTT anew.
+//! before; a round in which no more than one packet was sent sets baseRTT again.
 //! Departures from ns-2: the host repairs losses, so the fine-grained retransmission timer is absent, and no
 //! decision is taken before all that was sent before a loss is acknowledged.
 
@@ -35,13 +35,13 @@ mod linux;
 crate::settings! {
     /// Vegas's parameters.
     pub struct Params {
-        /// The window grows while fewer packets than this wait in the queue; `auto` is 1, or 2 on hosts of Linux, as in the paper.
+        /// The window grows while fewer packets than this wait in the queue; `auto` is 1, or 2 on Linux hosts, as in the paper.
         alpha: Or<f64, Auto> = Or::WORD, Or::is(0.0)..=Or::is(1000.0);
-        /// The window shrinks while more packets than this wait in the queue; `auto` is 3, or 4 on hosts of Linux, as in the paper.
+        /// The window shrinks while more packets than this wait in the queue; `auto` is 3, or 4 on Linux hosts, as in the paper.
         beta: Or<f64, Auto> = Or::WORD, Or::is(0.0)..=Or::is(1000.0);
         /// Slow start ends when more packets than this wait in the queue.
         gamma: f64 = 1.0, 0.0..=1000.0;
-        /// The fraction by which a loss reduces the window; `auto` is 0.25, or 0.5 on hosts of Linux.
+        /// The fraction by which a loss reduces the window; `auto` is 0.25, or 0.5 on Linux hosts.
         loss_decrease: Or<f64, Auto> = Or::WORD, Or::is(0.01)..=Or::is(0.99);
         /// The least window, after a timeout too, in packets.
         min_window: f64 = 2.0, 1.0..=100.0;
@@ -96,11 +96,11 @@ pub struct Vegas {
     min_window: f64,
     rounding: bool,
     linux: bool,
-    /// On hosts of Linux: decisions rest until this packet is acknowledged.
+    /// On Linux hosts: decisions rest until this packet is acknowledged.
     suspended: Option<u64>,
     window: Window,
     rounds: Rounds,
-    /// Whether this round of slow start grows.
+    /// Whether the window grows in this round of slow start.
     growing_round: bool,
     /// Packets that the window gains per packet acknowledged in this round.
     gain: f64,
@@ -116,7 +116,7 @@ impl Vegas {
         if sent <= 1 {
             self.rounds.base = rtt;
         }
-        // As it was before this acknowledgement took its packets out.
+        // The number before this acknowledgement removed its packets.
         let outstanding = ack.next.saturating_sub(ack.una) as f64 + f64::from(ack.acked);
         let diff = outstanding - sent as f64 * (self.rounds.base.0 as f64 / rtt.0 as f64);
         self.diff = if self.rounding { libm::trunc(diff + 0.5) } else { diff };
@@ -245,7 +245,7 @@ mod tests {
         Trace::new(Vegas::new(params, Start { initial_ssthresh: ssthresh, ..Start::new(window) }))
     }
 
-    /// Rounds on a path of 100 ms of which `queueing` is waiting; the window after each.
+    /// Rounds on a path of 100 ms, `queueing` of which is queueing delay; the window after each.
     fn rounds(trace: &mut Trace<Vegas>, queueing: Span, count: usize) -> Vec<f64> {
         trace.rtt = Span::from_millis(100);
         trace.ack(Span::from_millis(1));

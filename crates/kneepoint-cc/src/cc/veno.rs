@@ -106,7 +106,7 @@ mod tests {
     use super::super::tests::Trace;
     use super::*;
 
-    /// 100 packets on a path of 100 ms, of which `queueing` microseconds more have long been waiting.
+    /// 100 packets on a path of 100 ms, with `queueing` microseconds of queueing delay for a long time.
     fn queued(queueing: u64) -> Trace<Veno> {
         let start = Start::avoiding(100.0);
         let mut trace = Trace::new(Veno::new(Params::default(), start));

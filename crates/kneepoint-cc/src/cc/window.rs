@@ -6,9 +6,9 @@
 //! drop-tail link, the window so counted gains its next packet just before the loss that the one before had caused is
 //! detected, and loses two where the fractional window loses one or two.
 //!
-//! Of a reduction, some of Linux's controllers round down what is left, max(W / 2, 2), and others what is taken off,
-//! W - b W. Where windows are a few packets and marks take a fraction of one, that decides whether a flow gives way at
-//! all. Each controller therefore declares its rule ([`InLinux`]); those that are not in Linux have fractions everywhere.
+//! Of a reduction, some of Linux's controllers round down what is left, max(W / 2, 2), and others what is taken off, W -
+//! b W. Where windows are a few packets and marks take a fraction of one, this determines whether a flow yields at all.
+//! Each controller therefore declares its rule ([`InLinux`]); those that are not in Linux have fractions everywhere.
 
 use alloc::boxed::Box;
 
@@ -133,7 +133,7 @@ impl Window {
         }
     }
 
-    /// Slow start and whole packets, apart from plain avoidance, whose registers they would take.
+    /// Slow start and whole packets, in a separate function to save registers in plain avoidance.
     #[inline(never)]
     fn grow_otherwise(&mut self, ack: &Ack, per_rtt: f64) {
         // Packets beyond the threshold grow the window as congestion avoidance does, unless the host has another rule.
@@ -171,7 +171,7 @@ impl Window {
         self.extra.as_mut()?.startup.as_mut()
     }
 
-    /// The fraction of doubling by which slow start grows the window now; where it is over, the threshold falls.
+    /// The current fraction of doubling in slow start; where slow start is over, the threshold falls.
     fn haste(&mut self, ack: &Ack) -> f64 {
         let packets = self.packets;
         let Some(startup) = self.startup() else { return 1.0 };
@@ -232,7 +232,7 @@ mod tests {
         let mut tally = Tally::default();
         let gains: [f64; 5] = core::array::from_fn(|_| tally.gained(2.0, 3.0));
         assert_eq!(gains, [0.0, 1.0, 1.0, 0.0, 1.0]);
-        // Five of six had gathered; where three are enough they are worth one packet, and the count begins anew.
+        // Five of six had been counted; where three suffice they add one packet, and the count restarts.
         let mut full = Tally(5.0);
         assert_eq!((full.gained(1.0, 3.0), full), (1.0, Tally(1.0)));
     }
@@ -257,7 +257,7 @@ mod tests {
 
     #[test]
     fn an_acknowledgement_past_the_threshold_avoids_stops_or_doubles_with_its_rest() {
-        // From 1.3 packets to a threshold of two, and 0.3 of the acknowledgement are left: 2 + 0.3 / 2.
+        // From 1.3 packets to a threshold of two, with 0.3 of the acknowledgement left: 2 + 0.3 / 2.
         let after = |crossing| {
             let start = Start { crossing, initial_ssthresh: 2.0, ..Start::new(1.3) };
             let mut trace = Trace::new(Reno::new(Default::default(), start));

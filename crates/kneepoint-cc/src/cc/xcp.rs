@@ -11,11 +11,10 @@
 //! `W` window, `H` change: packets.
 //!
 //! Readings: the paper answers losses "in a similar manner to TCP"; a mark is a loss, as it is for TCP. A change that raises
-//! the window counts only where the window limits the sender and no recovery is in progress, or a sender with little to
-//! send
-//! would collect window without end; the host's `window_validation` turns the former off. One that lowers it always counts.
-//! There is no slow start once a router answered, not after a timeout either: routers give a small window the largest
-//! part of the spare capacity.
+//! the window counts only where the window limits the sender and no recovery is in progress, or a sender with little to send
+//! would collect window without end; the host's `window_validation` turns the former off. Feedback that lowers it always
+//! counts. There is no slow start once a router answered, not after a timeout either: routers give a small window the
+//! largest part of the spare capacity.
 //!
 //! Without advice, the sender is Reno: with no `feedback = "xcp"` on any link of its path it grows and yields as Reno does. A link
 //! without feedback is noticed by its losses.
@@ -33,7 +32,7 @@ crate::settings! {
 #[derive(Clone, Debug)]
 pub struct Xcp {
     window: Window,
-    /// Whether a router ever answered.
+    /// Whether any router has answered.
     advised: bool,
     /// H of the acknowledgement that is being processed.
     change: f64,

@@ -31,7 +31,7 @@ use crate::units::Span;
 crate::settings! {
     /// YeAH-TCP's parameters.
     pub struct Params {
-        /// Packets that may wait in the queue before the window gives way.
+        /// Packets that may wait in the queue before the window is reduced.
         max_queue: f64 = 80.0, 1.0..=100000.0;
         /// φ: the part of the base round-trip time that queueing may add in fast mode is one of so many.
         phi: f64 = 8.0, 0.1..=1000.0;
@@ -57,7 +57,7 @@ pub struct Yeah {
     params: Params,
     window: Window,
     rounds: Rounds,
-    /// Q as the round before ended.
+    /// Q at the end of the previous round.
     queue: f64,
     /// Wr; two packets without competing traffic.
     reno: f64,
@@ -182,7 +182,7 @@ mod tests {
     use super::super::tests::Trace;
     use super::*;
 
-    /// A window of `window` packets on a path of 100 ms whose first round is about to begin.
+    /// A window of `window` packets on a path of 100 ms at the beginning of its first round.
     fn avoiding(window: f64) -> Trace<Yeah> {
         let start = Start::avoiding(window);
         let mut trace = Trace::new(Yeah::new(Params::default(), start));
@@ -192,7 +192,7 @@ mod tests {
         trace
     }
 
-    /// Ends this round, in which `queueing` milliseconds are waiting; the window after.
+    /// Ends this round, of which `queueing` milliseconds are queueing delay, and returns the next window.
     fn round(trace: &mut Trace<Yeah>, queueing: u64) -> f64 {
         trace.rtt = Span::from_millis(100 + queueing);
         let last = trace.controller.rounds.last;
@@ -207,7 +207,7 @@ mod tests {
         let mut fast = avoiding(1000.0);
         let gained = round(&mut fast, 0) - 1000.0;
         assert!((gained - 10.0).abs() < 0.1, "{gained}");
-        // A fifth of the base round-trip time, but 17 packets only: slow, and nothing given up.
+        // A fifth of the base round-trip time, but only 17 packets: slow mode, without a reduction.
         let mut slow = avoiding(100.0);
         round(&mut slow, 20);
         let before = slow.window();

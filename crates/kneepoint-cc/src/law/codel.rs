@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! CoDel: certainty at single instants, ever closer while the delay stays above a target.
+//! CoDel: certain responses at single instants, ever closer together while the delay stays above a target.
 //!
 //! K. Nichols, V. Jacobson, A. McGregor, J. Iyengar, "Controlled Delay Active Queue Management", RFC 8289, §5.
 //!
@@ -22,7 +22,7 @@ crate::settings! {
     pub struct Params {
         /// The queueing delay that may persist.
         target: Span = Span::from_millis(5), Span::ZERO..=Span::from_secs(10);
-        /// How long a delay must persist, and the time between the first two responses.
+        /// The time for which a delay must persist, and the time between the first two responses.
         interval: Span = Span::from_millis(100), Span::from_millis(1)..=Span::from_secs(100);
     }
 }
@@ -53,7 +53,7 @@ impl CoDel {
         self.count
     }
 
-    /// Whether the delay has stood for an interval.
+    /// Whether the delay has persisted for an interval.
     pub fn responding(&self) -> bool {
         self.responding
     }
@@ -89,7 +89,7 @@ impl CoDel {
         due
     }
 
-    /// Like [`due`](CoDel::due), but past instants are due one after another, as packets leave.
+    /// Like [`due`](CoDel::due), but past instants are due one by one, as packets leave.
     #[inline]
     pub fn each_due(&mut self, delay: Span, now: Time) -> bool {
         if delay < self.target {

@@ -31,7 +31,7 @@ pub trait Law: Clone + PartialEq + core::fmt::Debug {
 
 /// An adjustment of a probability, such as one that spaces drops evenly; it wraps any law in [`Adjusted`].
 pub trait Adjustment: Clone + PartialEq + core::fmt::Debug {
-    /// The probability to apply where the law says `probability`; both in [0, 1].
+    /// The probability to apply where the law yields `probability`; both in [0, 1].
     fn adjust(&self, probability: f64) -> f64;
 }
 

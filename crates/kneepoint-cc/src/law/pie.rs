@@ -28,9 +28,9 @@ crate::settings! {
         alpha: f64 = 0.125, 0.0..=1000.0;
         /// The weight of the delay's change, per second.
         beta: f64 = 1.25, 0.0..=1000.0;
-        /// How often the probability is computed.
+        /// The interval between computations of the probability.
         interval: Span = Span::from_millis(15), Span::from_millis(1)..=Span::from_secs(10);
-        /// How long a burst after quiet times meets no response.
+        /// The length of a burst after quiet times that causes no response.
         burst: Span = Span::from_millis(150), Span::ZERO..=Span::from_secs(10);
     }
 }
@@ -38,10 +38,10 @@ crate::settings! {
 /// The probability from which a change is capped, and the cap.
 const CAPPED_FROM: f64 = 0.1;
 const CAP: f64 = 0.02;
-/// The probability below which a delay of less than half the target meets no response.
+/// The probability below which a delay of less than half the target causes no response.
 const SPARED_BELOW: f64 = 0.2;
 
-/// The number by which a change is divided.
+/// The divisor of a change.
 fn divisor(probability: f64) -> f64 {
     let steps = [(1e-6, 2048.0), (1e-5, 512.0), (1e-4, 128.0), (1e-3, 32.0), (0.01, 8.0), (0.1, 2.0)];
     steps.iter().find(|(below, _)| probability < *below).map_or(1.0, |(_, divisor)| *divisor)
@@ -73,7 +73,7 @@ impl Pie {
         self.before
     }
 
-    /// Allows a burst anew if there is no congestion at this delay, in seconds.
+    /// Allows a new burst if there is no congestion at this delay, in seconds.
     #[inline]
     pub fn calm(&mut self, delay: f64) {
         if self.probability == 0.0 && delay.max(self.before) < self.target / 2.0 {
@@ -88,7 +88,7 @@ impl Pie {
         if spared || self.allowance > Span::ZERO { 0.0 } else { self.probability }
     }
 
-    /// Changes the base probability, held to [0, 1], beyond what the law did at the latest sample.
+    /// Changes the base probability, limited to [0, 1], in addition to the law's change at the latest sample.
     pub fn correct(&mut self, factor: f64, addend: f64) {
         self.probability = (self.probability * factor + addend).clamp(0.0, 1.0);
     }

@@ -13,19 +13,19 @@
 //! `p` the law's probability; `cwnd` the window that the arriving packet carries, `avg MinCwnd` packets; `N` flows that
 //! arrived lately, `N0` flows for which `gain` is meant; `w alpha gain share` numbers.
 //!
-//! Readings: the average takes in the arrival before the arrival is judged. The thesis's text has MC spare windows
-//! "less than" MinCwnd, its Figure 3.4 those up to it, and none that it reports dropped is 7: up to it. A packet without a
-//! hint, a datagram or an acknowledgement, meets the law as it is.
-//! Departures: `share` is ours. The thesis suggests a MinCwnd that varies, without saying how; one in proportion to the
-//! average window follows the load. `N0` is ours as well: alpha "may need to be adjusted according to the number of flows"
-//! (§6.2), without an equation. Beneath PI's integrator alpha sets the gain of the loop, not the level of the drops, and
-//! windows and with them the response to a drop shrink as 1/N, so alpha grows with N.
+//! Readings: the average includes the arrival before the arrival is judged. The thesis's text has MC spare windows "less
+//! than" MinCwnd, its Figure 3.4 those up to it, and none that it reports dropped is 7: up to it. A packet without a hint,
+//! a datagram or an acknowledgement, meets the law as it is. Departures: `share` is ours. The thesis suggests a MinCwnd
+//! that varies, without saying how; one in proportion to the average window follows the load. `N0` is ours as well: alpha
+//! "may need to be adjusted according to the number of flows" (§6.2), without an equation. Beneath PI's integrator alpha
+//! sets the gain of the loop, not the level of the drops, and windows and with them the response to a drop shrink as 1/N,
+//! so alpha grows with N.
 
 use super::Adjustment;
 use crate::units::Span;
 
 crate::choice! {
-    /// How a sender's window adjusts the probability.
+    /// The adjustment of the probability by a sender's window.
     pub enum Rule {
         /// Not at all.
         None = "none",
@@ -39,13 +39,13 @@ crate::choice! {
 crate::settings! {
     /// The adjustment by the sender's window.
     pub struct Params {
-        /// How the window that a packet carries adjusts its probability.
+        /// The adjustment of a packet's probability by the window that it carries.
         spare: Rule = Rule::None;
         /// SA's alpha, the probability at the average window over the law's; the thesis tries 0.1 to 3.
         spare_gain: f64 = 3.0, 0.001..=1000.0;
         /// N0: the number of flows for which `spare_gain` is meant, and in proportion to which alpha grows; 0 keeps alpha.
         spare_gain_flows: f64 = 0.0, 0.0..=1000000.0;
-        /// How long a flow counts after a packet of it: from one of these periods to two.
+        /// The time for which a flow counts after a packet of it: from one of these periods to two.
         spare_period: Span = Span::from_secs(1), Span::from_millis(1)..=Span::from_secs(3600);
         /// The weight of an arrival in the average window.
         spare_weight: f64 = 0.02, 0.000001..=1.0;

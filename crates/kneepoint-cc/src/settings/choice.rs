@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Choices: enums whose variants have names on the outside.
+//! Choices: enums whose variants have external names.
 
 /// Declares an enum whose variants are chosen by name.
 #[macro_export]
@@ -29,7 +29,7 @@ macro_rules! choice {
             const CHOICES: &'static [(&'static str, &'static str)] = &[$( ($text, $doc.trim_ascii()), )*];
             const JSON: &'static [&'static str] = &["string"];
             fn read(raw: &$crate::settings::Raw) -> Result<$name, $crate::__private::String> {
-                // A name may look like a number, as `2006` does.
+                // A name may look like a number, such as `2006`.
                 let written = match raw {
                     $crate::settings::Raw::Text(text) => $crate::__private::String::clone(text),
                     other => $crate::__private::ToString::to_string(other),

@@ -104,7 +104,7 @@ impl<C, A> External<C, A> {
     pub fn version(&self) -> Option<&'static str> {
         self.definition.version
     }
-    /// A text that no other definition at work in this process has; with a [`version`](External::version), the same in every process.
+    /// A text that is unique among the definitions in use in this process; with a [`version`](External::version), the same in every process.
     pub fn print(&self) -> String {
         let Definition { entry: Entry { name, source, .. }, version } = &*self.definition;
         match version {
@@ -120,7 +120,7 @@ impl<C, A> External<C, A> {
     pub fn set(&mut self, name: &str, raw: &Raw) -> Result<(), Refusal> {
         self.maker.params_mut().assign(name, raw)
     }
-    /// One parameter by name, as it would be written.
+    /// One parameter by name, in its written form.
     pub fn get(&self, name: &str) -> Option<String> {
         self.maker.params().written(name)
     }
@@ -159,8 +159,8 @@ impl<C, A> fmt::Debug for External<C, A> {
 }
 
 /// Opens a family to algorithms of other crates: its contract as a trait that may be behind a pointer, `Object`; the configuration of
-/// one, `External`; and `of`, which makes one of a type that implements the contract. The questions and the signals of
-/// the contract are listed once more, because a trait with constants cannot be behind such a pointer.
+/// one, `External`; and `of`, which makes one of a type that implements the contract. The questions and the signals of the contract
+/// are listed once more, because a trait with constants cannot be behind such a pointer.
 #[macro_export]
 macro_rules! external {
     (

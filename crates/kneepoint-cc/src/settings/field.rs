@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A declared parameter as every reader of declarations sees it.
+//! A declared parameter, as all readers of declarations see it.
 
 use alloc::string::{String, ToString};
 
@@ -23,14 +23,14 @@ pub struct Field {
 /// The default and the allowed range of a parameter.
 #[derive(Clone, Copy, Debug)]
 pub enum Values {
-    /// Of a struct that is declared in a program.
+    /// A field of a struct that a program declares.
     Typed {
-        /// The default, as it would be written.
+        /// The default, in its written form.
         default: fn() -> String,
         /// The allowed range in the words of a message.
         range: fn() -> Option<String>,
     },
-    /// Of a parameter that is declared while a program runs.
+    /// A parameter that is declared while a program runs.
     Written {
         /// The default.
         default: &'static str,
@@ -49,7 +49,7 @@ impl Field {
         doc: "",
     };
 
-    /// The default, as it would be written.
+    /// The default, in its written form.
     pub fn default(&self) -> String {
         match self.values {
             Values::Typed { default, .. } => default(),

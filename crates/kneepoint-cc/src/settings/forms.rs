@@ -96,7 +96,7 @@ impl<T: Setting, W: Word> Setting for Or<T, W> {
     }
 }
 
-/// One value, or several: taken in turn by the members of a group, or effective one after the other. Clones share the values.
+/// One value, or several: used in turn by the members of a group, or effective one after another. Clones share the values.
 #[derive(Clone, Debug, PartialEq, PartialOrd)]
 pub struct List<T>(Arc<[T]>);
 

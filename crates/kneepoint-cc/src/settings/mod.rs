@@ -36,7 +36,7 @@ pub enum Raw {
     Integer(i64),
     /// `0.35`.
     Float(f64),
-    /// A number that no setting can hold, as it is written: `1e999`.
+    /// A number that no setting can have, as written: `1e999`.
     Huge(String),
     /// `"60ms"`.
     Text(String),
@@ -174,7 +174,7 @@ macro_rules! text_settings {
 }
 text_settings! { Span: "time", Rate: "rate", Bytes: "data", Interval: "interval", }
 
-/// Why a value was refused.
+/// The reason why a value was refused.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Refusal {
     /// There is no such parameter.
@@ -190,7 +190,7 @@ pub type Written = &'static [(&'static str, &'static str)];
 pub trait Settings: Default + Clone + fmt::Debug {
     /// Its fields in order, after the fields of included structs.
     const FIELDS: &'static [Field];
-    /// Where Linux has other defaults.
+    /// Fields with other defaults in Linux.
     const LINUX: Written = &[];
 
     /// Its fields in order.
@@ -199,7 +199,7 @@ pub trait Settings: Default + Clone + fmt::Debug {
     }
     /// Sets one field by name.
     fn set(&mut self, name: &str, raw: &Raw) -> Result<(), Refusal>;
-    /// One field by name, as it would be written.
+    /// One field by name, in its written form.
     fn get(&self, name: &str) -> Option<String>;
     /// Whether the fields agree with one another; the message names those that do not, and a remedy.
     fn check(&self) -> Result<(), String> {
@@ -213,7 +213,7 @@ pub trait Assign {
     fn declared(&self) -> &'static [Field];
     /// Sets one.
     fn assign(&mut self, name: &str, raw: &Raw) -> Result<(), Refusal>;
-    /// One of them, as it would be written.
+    /// One field, in its written form.
     fn written(&self, name: &str) -> Option<String>;
     /// Whether they agree with one another; the message names those that do not.
     fn agree(&self) -> Result<(), String>;
@@ -402,7 +402,7 @@ mod tests {
         pub struct Box<T: Settings> {
             ..inside: T;
             ..second: Second;
-            /// How wide it is.
+            /// Its width.
             width: f64 = 1.0, 0.0..=2.0;
         }
         check |it| if it.width > 0.0 { Ok(()) } else { Err("width = 0".to_string()) }
@@ -411,7 +411,7 @@ mod tests {
     crate::settings! {
         /// Another toy.
         pub struct Second {
-            /// How many strings it has.
+            /// The number of its strings.
             strings: u32 = 2, 0..=8;
         }
         check |it| if it.strings != 7 { Ok(()) } else { Err("strings = 7".to_string()) }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How a name may be written: in either case, with hyphens, underscores or nothing between its parts. `FQ-CoDel`, `fq_codel` and `fqcodel`
-//! are one name. Output has the name as it is declared.
+//! The accepted spellings of a name: in either case, with hyphens, underscores or nothing between its parts. `FQ-CoDel`, `fq_codel` and
+//! `fqcodel` are one name. Output has the name as declared.
 
 use alloc::string::String;
 
-/// Whether two ways of writing are one name.
+/// Whether two spellings denote one name.
 pub fn same_name(one: &str, other: &str) -> bool {
     significant(one).eq(significant(other))
 }
@@ -21,7 +21,7 @@ pub fn spelled<'n>(written: &'n str, names: impl IntoIterator<Item = &'n str>) -
     if same.any(|other| other == written) { written } else { first }
 }
 
-/// A regular expression (ECMA-262) of all ways to write a name, without anchors.
+/// A regular expression (ECMA-262) of all spellings of a name, without anchors.
 pub fn pattern(name: &str) -> String {
     let mut pattern = String::from(FILLER);
     for letter in significant(name) {
@@ -38,7 +38,7 @@ pub fn pattern(name: &str) -> String {
 /// Characters allowed between the letters of a name.
 const FILLER: &str = "[-_]*";
 
-/// What tells names apart.
+/// The characters that distinguish names.
 fn significant(name: &str) -> impl Iterator<Item = char> {
     name.chars().filter(|c| !matches!(c, '-' | '_')).map(|c| c.to_ascii_lowercase())
 }

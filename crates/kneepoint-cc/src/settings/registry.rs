@@ -15,7 +15,7 @@ pub struct Entry {
     pub source: &'static str,
     /// Its parameters.
     pub fields: &'static [Field],
-    /// Where Linux has other defaults.
+    /// Fields with other defaults in Linux.
     pub linux: Written,
 }
 
@@ -32,7 +32,7 @@ impl Entry {
         self.header().split("\n\n").next().unwrap_or_default().replace('\n', " ")
     }
 
-    /// The second paragraph of the header: where the algorithm comes from.
+    /// The second paragraph of the header: the source of the algorithm.
     pub fn citation(&self) -> String {
         self.header().split("\n\n").nth(1).unwrap_or_default().replace('\n', " ")
     }
@@ -55,7 +55,7 @@ pub const fn kept(source: &str) -> usize {
     if at < text.len() { at } else { text.len() }
 }
 
-/// The beginning of a source file, as data of its own, so that a program has nothing of the rest.
+/// The beginning of a source file, as separate data, so that a program does not contain the rest.
 pub const fn beginning<const COUNT: usize>(source: &str) -> [u8; COUNT] {
     let mut bytes = [0; COUNT];
     let mut at = 0;
@@ -137,7 +137,7 @@ macro_rules! registry {
                     $( Config::$external(one) => one.set(name, raw), )?
                 }
             }
-            /// One parameter by name, as it would be written.
+            /// One parameter by name, in its written form.
             pub fn get(&self, name: &str) -> Option<$crate::__private::String> {
                 match self {
                     $( Config::$type(params) => $crate::settings::Settings::get(params, name), )*
@@ -153,7 +153,7 @@ macro_rules! registry {
             }
             /// The algorithm itself.
             pub fn build(&self $(, context: $context)?) -> Any {
-                // Some families give every algorithm a context besides its parameters.
+                // Some families give every algorithm a context in addition to its parameters.
                 macro_rules! make {
                     ($kind:ty, $params:expr) => {
                         <$kind as $trait>::new($params.clone() $(, $crate::registry!(@context context $context))?)
@@ -202,7 +202,7 @@ macro_rules! registry {
             }
         } )?
 
-        /// Any algorithm of the family. Its tag is its own number, quicker to dispatch on than one in the spare
+        /// Any algorithm of the family. Its tag is a separate number, which is faster to dispatch on than spare
         /// values of a field.
         #[allow(missing_docs, clippy::large_enum_variant)]
         #[derive(Clone, Debug)]

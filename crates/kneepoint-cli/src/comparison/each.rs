@@ -33,7 +33,7 @@ pub struct Files<'a> {
     /// Whether completed transfers are written.
     pub objects: bool,
     pub rows: &'a [(String, Valid)],
-    /// The row and the seed of each run that is wanted.
+    /// The row and the seed of each requested run.
     pub runs: Vec<(usize, u64)>,
     pub manifest: &'a Manifest,
     pub out: &'a Path,
@@ -95,7 +95,7 @@ impl Aside for Files<'_> {
 }
 
 fn write_series(table: &Table, formats: &[Format], manifest: &Manifest, stem: &Path) -> Result<(), Failure> {
-    // A name may have dots of its own.
+    // A name may contain dots.
     let named = |ending: &str| {
         let mut name = stem.as_os_str().to_owned();
         name.push(format!(".{ending}"));

@@ -15,10 +15,10 @@ use crate::pictures::ChartOptions;
 pub struct ComparisonOptions {
     #[command(flatten)]
     pub(super) sweep: SweepOptions,
-    /// Run further seeds until the 95 % intervals of the headline metrics are so narrow: a part of the mean, and points of a fraction
+    /// Run further seeds until the 95 % intervals of the headline metrics are at most this half-width: a part of the mean, or points of a fraction
     ///
-    /// `2%` applies to all of them, `utilization=1%,delay=5%` to two, `completion_time_p50_ms=5%` to each group's median completion time. There are eight seeds at least, since fewer stop by chance, and twice as
-    /// many in each round at most. The report says which number was the last.
+    /// `2%` applies to all of them, `utilization=1%,delay=5%` to two, `completion_time_p50_ms=5%` to each group's median completion time. There are
+    /// eight seeds at least, since fewer stop by chance, and twice as many in each round at most. The report names the number that was last.
     #[arg(long, value_name = "PART|METRIC=PART,…")]
     pub(super) precision: Option<Precision>,
     /// Formats of the sampled series
@@ -43,7 +43,7 @@ pub struct ComparisonOptions {
     /// Captures are not kept, so every run is simulated.
     #[arg(long, value_name = "LINK")]
     pub(super) pcap: Vec<String>,
-    /// Write what the sender of this flow does to a qlog file per run, as a QUIC stack would (repeatable)
+    /// Write the sender's events of this flow to a qlog file per run, as a QUIC stack would (repeatable)
     ///
     /// They are not kept, so every run is simulated.
     #[arg(long, value_name = "GROUP/PLACE")]
@@ -64,7 +64,7 @@ impl ComparisonOptions {
         Sweep::from(&self.sweep).within(self.precision.as_ref().map(|_| USUAL_BUDGET))
     }
 
-    /// Whether packets of some link or flow are to be written.
+    /// Whether packets of some link or flow must be written.
     pub fn captures(&self) -> bool {
         !(self.pcap.is_empty() && self.qlog.is_empty())
     }

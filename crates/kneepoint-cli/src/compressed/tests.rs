@@ -11,7 +11,7 @@ use super::*;
 
 const LARGEST: u64 = 1 << 20;
 
-/// Something to compress, of which a part repeats.
+/// Data to compress, a part of which repeats.
 fn content() -> Vec<u8> {
     numbers(20_000)
 }
@@ -126,7 +126,7 @@ fn a_file_without_a_checksum_says_so() {
     let of_xz = read_in(&xzed(&content(), CheckType::None)).unwrap().remark;
     assert!(of_xz.is_some_and(|remark| remark.contains("no checksum of xz")));
     let mut frame = vec![0x28, 0xb5, 0x2f, 0xfd, 0x20, 5];
-    // A last block of five bytes as they are.
+    // A last block of five uncompressed bytes.
     frame.extend_from_slice(&[5 << 3 | 1, 0, 0]);
     frame.extend_from_slice(b"hello");
     let Unpacked { bytes, remark, .. } = read_in(&frame).unwrap();

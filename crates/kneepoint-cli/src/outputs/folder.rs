@@ -35,17 +35,17 @@ use crate::failure::Failure;
 
 /// A directory that belongs to one study until this is dropped. Its path is where the study writes.
 pub struct Folder {
-    /// As it was given.
+    /// As given.
     shown: PathBuf,
     /// Without symbolic links.
     real: PathBuf,
     mark: Option<Mark>,
     staging: Option<TempDir>,
-    /// Whether there was none before.
+    /// Whether it did not exist before.
     made: bool,
 }
 
-/// Why a directory is not taken.
+/// The reason why a directory is not taken.
 pub enum Denied {
     /// Another process writes there.
     Busy,
@@ -99,7 +99,7 @@ impl Folder {
     fn take(session: &Session, path: &Path, made: bool, hollow: bool) -> Result<Option<Folder>, Denied> {
         let failed = |error: io::Error| Denied::Failed(Failure::io("read", path, &error));
         let real = fs::canonicalize(path).map_err(failed)?;
-        // Looked at again, since another process may have made a mark between.
+        // Checked again, since another process may have made a mark in between.
         if !mark::is_in(&real) && has_anything(&real) && !mark::is_in(&real) {
             return Err(Denied::Failed(strangers(path, "has files that knee did not write")));
         }
@@ -143,7 +143,7 @@ impl Folder {
         Ok(())
     }
 
-    /// Puts what was written instead of an earlier report. Returns the directory that has it.
+    /// Replaces an earlier report with the written files. Returns the directory that has it.
     pub fn publish(mut self, session: &Session) -> Result<PathBuf, Failure> {
         let shown = self.shown.clone();
         let failed = |error: io::Error| Failure::io("write", &shown, &error);
@@ -264,7 +264,7 @@ fn has_only_a_mark(path: &Path) -> bool {
     path.read_dir().is_ok_and(|inside| inside.flatten().all(|entry| entry.file_name() == ours::MARK))
 }
 
-/// Gives a new directory the owner and the mode of another; returns whether it has them.
+/// Gives a new directory the owner and the mode of another; returns whether it has both.
 fn alike(new: &Path, model: &Path) -> io::Result<bool> {
     let wanted = fs::metadata(model)?;
     let owner = |there: &fs::Metadata| (there.uid(), there.gid());
@@ -290,7 +290,7 @@ fn retire(session: &Session, path: &Path, ours: &Paths, place: &Path) {
     }
 }
 
-/// Removes what killed processes did not finish in a directory, by the holder of its lock.
+/// Removes leftovers of killed processes in a directory, for the holder of its lock.
 fn sweep_inside(path: &Path) {
     let unfinished = |entry: &fs::DirEntry| ours::is_unfinished(&entry.file_name());
     for entry in path.read_dir().into_iter().flatten().flatten().filter(unfinished) {

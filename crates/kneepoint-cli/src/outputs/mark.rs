@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The mark of a directory with a report, `.kneepoint`: which files are the report's, so that the next report replaces these and no
-//! others. It is locked while a process writes there.
+//! The mark of a directory with a report, `.kneepoint`: the names of the report's files, so that the next report replaces only
+//! these. It is locked while a process writes there.
 //!
-//! A mark is replaced as a whole, never written to. The holder of a lock therefore checks that it is still the mark.
+//! A mark is replaced as a whole, never modified. The holder of a lock therefore checks that it is still the mark.
 
 use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
@@ -24,7 +24,7 @@ pub struct Mark {
     file: File,
     /// The files of the report.
     pub files: Paths,
-    /// Whether there was none before.
+    /// Whether it did not exist before.
     pub new: bool,
 }
 
@@ -36,7 +36,7 @@ struct Content {
     files: Paths,
 }
 
-/// Why there is no lock on a mark.
+/// The reason why there is no lock on a mark.
 pub enum Refused {
     /// Another process writes there.
     Busy,
@@ -49,7 +49,7 @@ fn of(directory: &Path) -> PathBuf {
     directory.join(ours::MARK)
 }
 
-/// Whether a directory has a mark, or something of that name.
+/// Whether a directory has a mark, or anything of that name.
 pub fn is_in(directory: &Path) -> bool {
     of(directory).symlink_metadata().is_ok()
 }
@@ -70,7 +70,7 @@ impl Mark {
             let mut how = OpenOptions::new();
             how.read(true).write(true).create(make);
             let file = temporary::open(&path, &mut how).map_err(failed)?;
-            // A file system without locks: the mark alone has to do.
+            // A file system without locks: the mark alone must suffice.
             if matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
                 return Err(Refused::Busy);
             }

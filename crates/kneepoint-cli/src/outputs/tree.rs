@@ -34,7 +34,7 @@ pub fn files(root: &Path) -> io::Result<Paths> {
     Ok(found)
 }
 
-/// Other files of a directory than those of a report.
+/// Files in a directory that do not belong to the report.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Besides {
     /// Files and directories of other origin.
@@ -43,7 +43,7 @@ pub struct Besides {
     pub replaced: Vec<PathBuf>,
 }
 
-/// Looks what a directory has besides these files. A directory that has none of them is not looked into.
+/// Lists the contents of a directory other than these files. A directory that has none of them is not read.
 pub fn besides(root: &Path, ours: &Paths) -> io::Result<Besides> {
     let mut found = Besides::default();
     let mut open = vec![PathBuf::new()];
@@ -97,7 +97,7 @@ pub fn remove(root: &Path, files: &Paths) -> io::Result<()> {
         let above = folder.ancestors().filter(|folder| !folder.as_os_str().is_empty());
         folders.extend(above.map(Path::to_path_buf));
     }
-    // Inner ones come after outer ones. A directory with other contents stays.
+    // Inner directories come after outer ones. A directory with other contents stays.
     for (above, name) in
         folders.iter().rev().filter_map(|folder| Some((folder.parent()?, folder.file_name()?)))
     {
@@ -106,7 +106,7 @@ pub fn remove(root: &Path, files: &Paths) -> io::Result<()> {
     Ok(())
 }
 
-/// Moves everything in a directory to another but what is the writer's own. Nothing is replaced.
+/// Moves everything in a directory to another, except for the writer's files. Nothing is replaced.
 pub fn move_into(from: &Path, to: &Path) -> io::Result<()> {
     moved(&open(CWD, from)?, &open(CWD, to)?)
 }
@@ -132,13 +132,13 @@ fn moved(from: &OwnedFd, to: &OwnedFd) -> io::Result<()> {
     Ok(())
 }
 
-/// A directory that is not a symbolic link, so that what is done in it is done there.
+/// A directory that is not a symbolic link, so that operations in it stay in it.
 fn open(at: impl AsFd, name: impl Arg) -> io::Result<OwnedFd> {
     let how = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::RDONLY;
     Ok(openat(at, name, how, Mode::empty())?)
 }
 
-/// A directory below another, along directories alone.
+/// A directory below another, by a path without symbolic links.
 fn within(top: &OwnedFd, path: &Path) -> io::Result<OwnedFd> {
     path.components().try_fold(top.try_clone()?, |at, part| open(at, part.as_os_str()))
 }

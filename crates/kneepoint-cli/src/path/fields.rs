@@ -8,20 +8,20 @@ use crate::failure::Failure;
 /// Fields of a scenario that options set.
 #[derive(Default)]
 pub struct Fields {
-    /// As `--set` has them.
+    /// In the form of `--set`.
     lines: Vec<String>,
     /// The option of each; none for `--set`.
     options: Vec<Option<String>>,
     /// Fields that options of a verb set without a line, and those options.
     claims: Vec<(String, String)>,
-    /// How titles describe them, without `--set`.
+    /// Their description in titles, without `--set`.
     pub told: Vec<String>,
-    /// Whether the way back has to be simulated.
+    /// Whether the reverse path must be simulated.
     pub both_ways: bool,
 }
 
 impl Fields {
-    /// Those of `--set`.
+    /// The fields set by `--set`.
     pub(super) fn of_set(set: &[String]) -> Fields {
         Fields { lines: set.to_vec(), options: vec![None; set.len()], ..Fields::default() }
     }
@@ -79,7 +79,7 @@ impl Fields {
         Fields { both_ways: first.both_ways || self.both_ways, ..first }
     }
 
-    /// Refuses a field that two options set, one of which would silently replace the other. Presets give way to both.
+    /// Refuses a field that two options set, one of which would silently replace the other. Presets yield to both.
     pub(super) fn once(mut self) -> Result<Fields, Failure> {
         let setters = self.setters();
         for (place, one) in setters.iter().enumerate().filter(|(_, one)| !of_preset(&one.option)) {
@@ -128,7 +128,7 @@ impl Fields {
         self.setters().into_iter().find(|one| one.swept).map(|one| one.option)
     }
 
-    /// As `--set` has them.
+    /// In the form of `--set`.
     pub fn lines(&self) -> &[String] {
         &self.lines
     }
@@ -139,7 +139,7 @@ impl Fields {
         line.split_once('=').map(|(_, value)| value.trim().trim_matches('"'))
     }
 
-    /// Those of `--set` alone.
+    /// The fields of `--set` alone.
     pub fn set(&self) -> &[String] {
         let own = self.options.iter().filter(|option| option.is_some()).count();
         &self.lines[own..]
@@ -169,7 +169,7 @@ pub(super) fn axis(field: &str, values: impl Iterator<Item = String>) -> String 
     format!("{AXIS}{field}=[{}]", values.collect::<Vec<_>>().join(", "))
 }
 
-/// What sets a field.
+/// The option that sets a field.
 struct Setter {
     /// Its path, without the section of axes.
     field: String,
@@ -204,7 +204,7 @@ impl Setter {
     }
 }
 
-/// Whether two paths are of one field; `*` stands for any group.
+/// Whether two paths denote one field; `*` represents any group.
 fn same_field(one: &str, other: &str) -> bool {
     let parts = |path: &str| {
         path.trim_start_matches(AXIS).to_ascii_lowercase().split('.').map(String::from).collect()

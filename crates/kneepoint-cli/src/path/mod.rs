@@ -2,9 +2,8 @@
 //! The vocabulary of paths that verbs about one bottleneck share, and its translation to fields of a scenario.
 //!
 //! A simulation distinguishes the direction of most data, *down*, and of acknowledgements, *up*: the client receives.
-//! An option without a direction
-//! is about the way of most data, or about both where a dumbbell has them in common. `knee emulate`, which cannot
-//! distinguish data, applies it to both ways; up is from the program.
+//! An option without a direction applies to the direction of most data, or to both where a dumbbell has them in
+//! common. `knee emulate`, which cannot identify data, applies it to both directions; up is from the program.
 
 mod fields;
 mod link;
@@ -42,10 +41,10 @@ pub struct PathOptions {
     /// Loss: a share as 1% or 0.01, several of them, or a model as gilbert-elliott:to_bad=0.001 or at:times=5s
     #[arg(long, value_name = "SHARE,…|MODEL", help_heading = PATH)]
     loss: Option<String>,
-    /// Random additional delay of packets, up to this much and without reordering, both ways
+    /// Random additional delay of packets, up to this much and without reordering, in both directions
     #[arg(long, value_name = "TIME,…", help_heading = PATH)]
     jitter: Option<String>,
-    /// Rate of the way back, which acknowledgements take
+    /// Rate of the reverse path, which acknowledgements take
     #[arg(long, value_name = "RATE,…", help_heading = PATH)]
     reverse_rate: Option<String>,
     /// Play delays from a file: a time and a delay a line, or CSV with a column of delays
@@ -75,13 +74,13 @@ pub struct PathOptions {
     /// Split connections at nodes, as performance-enhancing proxies do: r1, r1,r2, r1:buffer=1MB
     #[arg(long, value_name = "NODE,…", help_heading = PATH)]
     proxy: Option<String>,
-    /// Filter acknowledgements on the way back, as CAKE does
+    /// Filter acknowledgements on the reverse path, as CAKE does
     #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "conservative", value_parser = OneOf::of(["conservative", "aggressive"]), help_heading = PATH)]
     ack_filter: Option<String>,
-    /// Other properties of the way up, from the client: rate=2mbit,queue=codel,trace=FILE; in a simulation acknowledgements take it
+    /// Other properties of the uplink, from the client: rate=2mbit,queue=codel,trace=FILE; in a simulation acknowledgements take it
     #[arg(long, value_name = "KEY=VALUE,…", value_delimiter = ',', help_heading = PATH)]
     up: Vec<String>,
-    /// Other properties of the way down, to the client; in a simulation data takes it
+    /// Other properties of the downlink, to the client; in a simulation data takes it
     #[arg(long, value_name = "KEY=VALUE,…", value_delimiter = ',', help_heading = PATH)]
     down: Vec<String>,
     /// Set a field of the scenario by its path in `[sweep]`, as in topology.rtt=20ms or flows.*.count=5 (repeatable)
@@ -94,7 +93,7 @@ const PATH: &str = "Path";
 /// A way of a path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Way {
-    /// From the client; in a simulation the way of acknowledgements.
+    /// From the client; in a simulation the direction of acknowledgements.
     Up,
     /// To the client; in a simulation the direction of most data.
     Down,
@@ -103,18 +102,18 @@ pub enum Way {
 /// Properties that verbs have as options of their own, with defaults of their own.
 const WHOLE: [&str; 3] = ["rate", "rtt", "buffer"];
 
-/// A property as it was written.
+/// A property as written.
 struct Given {
     property: &'static Property,
     value: String,
     /// Its direction, where it has one.
     way: Option<Way>,
-    /// The option that says it: `--up rate=2mbit`.
+    /// The option with it: `--up rate=2mbit`.
     option: String,
 }
 
 impl PathOptions {
-    /// The options as written, general ones before those of one direction.
+    /// The options as written, general ones before the ones with a direction.
     fn given(&self) -> Result<Vec<Given>, Failure> {
         let trace = self.trace.as_ref().map(|file| file.display().to_string());
         let plain = [
@@ -193,7 +192,7 @@ impl PathOptions {
         self.trace.is_some()
     }
 
-    /// A property of the whole path as the path's name has it, or else the usual one.
+    /// A property of the whole path from the path's name, or else the usual one.
     pub fn usual(&self, word: &str, usual: &str) -> String {
         self.preset().and_then(|preset| preset.get(word)).unwrap_or(usual).to_string()
     }
@@ -245,7 +244,7 @@ impl PathOptions {
         Fields::of_set(&self.set)
     }
 
-    /// The properties of a way of an emulated path, the general ones before its own: keys of a `[[link]]` and values in TOML.
+    /// The properties of one direction of an emulated path, the general ones before its own: keys of a `[[link]]` and values in TOML.
     pub fn of_link(
         &self,
         session: &Session,
@@ -274,10 +273,10 @@ impl PathOptions {
     }
 }
 
-/// The property of which traces have columns, too.
+/// The property for which traces have columns, too.
 const DELAYS: &str = "delays";
 
-/// The reason why a property has no field for one way.
+/// The reason why a property has no field for one direction.
 fn not_of_one_way(property: &Property, option: &str, value: &str) -> Failure {
     let remedy = match property.word {
         "delay" => "give the round-trip time with `--rtt`".to_string(),
@@ -317,7 +316,7 @@ fn pairs(option: &str, words: &[String]) -> Result<Vec<(String, String)>, Failur
     Ok(given)
 }
 
-/// Whether a word is a property that a way may have for itself.
+/// Whether a word is a property that a single direction may have.
 fn of_one_way(word: &str) -> bool {
     named(word).is_some_and(|property| !property.link.is_empty())
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a report says of a path by its name: the options that it stands for, its round trips, and its handovers in the window.
+//! A report's notes on a named path: the equivalent options, its round trips, and its handovers in the window.
 
 use kneepoint::link::{LinkSpec, Routes, capacity};
 use kneepoint::spec::Valid;
@@ -19,7 +19,7 @@ impl PathOptions {
     }
 }
 
-/// The options that the name of a path stands for.
+/// The equivalent options of a path's name.
 fn meaning(preset: &Preset) -> String {
     let of = |way: Option<Way>| preset.properties.iter().filter(move |(own, ..)| *own == way);
     let options = of(None).map(|(_, word, value)| format!("--{word} {value}"));

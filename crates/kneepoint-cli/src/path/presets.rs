@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Paths by name: properties of access links, where a source is named as it measured them. Every option overrides its own.
+//! Named paths: properties of access links, where a named source measured them. Every option overrides its own.
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
 

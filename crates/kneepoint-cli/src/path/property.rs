@@ -19,26 +19,26 @@ use super::table::{quoted, table};
 use crate::failure::Failure;
 use crate::values::distinct;
 
-/// A property of one way of a path.
+/// A property of one direction of a path.
 pub struct Property {
     /// Its name as an option and as a key of `--up` and `--down`.
     pub word: &'static str,
-    /// The field of a scenario for the way of most data.
+    /// The field of a scenario for the direction of most data.
     pub forward: Option<&'static str>,
-    /// The field for the other way.
+    /// The field for the other direction.
     pub reverse: Option<&'static str>,
     /// The field of a `[[link]]`.
     pub link: &'static str,
-    /// How a value is written.
+    /// The form of a value.
     form: Form,
 }
 
-/// How the value of a property is written.
+/// The form of a property's value.
 #[derive(Clone, Copy)]
 enum Form {
-    /// As the field has it.
+    /// As in the field.
     Plain,
-    /// The same, a quantity of which there may be several with commas between.
+    /// The same, a quantity that may have several values with commas between.
     Quantity,
     /// A share of packets, or a model.
     Loss,
@@ -62,7 +62,7 @@ const fn property(
     Property { word, forward, reverse, link, form }
 }
 
-/// Both ways of a dumbbell share the fields that have no reverse; only links have the others.
+/// Both directions of a dumbbell share the fields without a reverse; only links have the others.
 pub const PROPERTIES: &[Property] = &[
     property("rate", Some("topology.rate"), Some("topology.reverse_rate"), "rate", Form::Quantity),
     property("rtt", Some("topology.rtt"), None, "", Form::Quantity),
@@ -132,7 +132,7 @@ pub fn named(word: &str) -> Option<&'static Property> {
 }
 
 impl Property {
-    /// The field of a simulation for a way, or for the path as a whole.
+    /// The field of a simulation for a direction, or for the path as a whole.
     pub fn of(&self, way: Option<Way>) -> Option<&'static str> {
         match way {
             Some(Way::Up) => self.reverse,
@@ -146,7 +146,7 @@ impl Property {
         matches!(self.form, Form::Trace)
     }
 
-    /// The value as a scenario has it, in TOML.
+    /// The value in a scenario, in TOML.
     pub fn toml(&self, written: &str) -> Result<String, Failure> {
         match self.form {
             Form::Plain | Form::Quantity => Ok(quoted(written)),
@@ -163,7 +163,7 @@ impl Property {
         }
     }
 
-    /// Several values with commas between, each of which a run is made with; none where there is one.
+    /// Several values with commas between, each for a run; none where there is only one.
     pub fn several<'w>(&self, option: &str, written: &'w str) -> Result<Option<Several<'w>>, Failure> {
         let (part, whole) = match self.form {
             Form::Quantity => (None, None),

@@ -10,7 +10,7 @@ pub struct Several<'w> {
     pub(super) part: Option<&'static str>,
     /// Further required lines of the section, in TOML.
     pub(super) whole: Option<String>,
-    /// As they are written.
+    /// As written.
     pub(super) values: Vec<&'w str>,
 }
 
@@ -26,7 +26,7 @@ impl Several<'_> {
     }
 }
 
-/// A number that is as likely meant as a percentage: of all packets, or of more.
+/// A number that may be meant as a percentage: of all packets, or of more.
 pub(super) fn ambiguous(written: &str) -> bool {
     written.trim().parse::<f64>().is_ok_and(|share| share >= 1.0)
 }

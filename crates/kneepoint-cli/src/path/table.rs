@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Values of properties as TOML has them: numbers, texts, and a value with fields after a colon as a table.
+//! Values of properties in TOML: numbers, texts, and a value with fields after a colon as a table.
 
 use kneepoint::settings::{Field, Raw};
 use kneepoint::suggest::did_you_mean;
@@ -76,7 +76,7 @@ pub(super) fn scalar(written: &str) -> String {
     }
 }
 
-/// A text as TOML has it, which JSON has alike.
+/// A text in TOML, where it looks as in JSON.
 pub fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

@@ -19,7 +19,7 @@ const TEX: [&str; 3] = [
     "/usr/local/texlive/texmf-local/fonts/opentype",
 ];
 
-/// How text is set: in the family that is asked for, or in the program's own.
+/// The setting of text: in the requested family, or in the program's own.
 pub(super) fn options(family: Option<&str>) -> Result<Options<'static>, Failure> {
     let mut fonts = Database::new();
     for font in FONTS {

@@ -45,7 +45,7 @@ impl Letters {
         Letters { fonts: fonts.clone(), used: Vec::new() }
     }
 
-    /// The place of a font among those in use.
+    /// The place of a font among the fonts in use.
     fn place(&mut self, id: ID) -> usize {
         self.used.iter().position(|(other, _)| *other == id).unwrap_or_else(|| {
             let font = self.fonts.with_face_data(id, Font::of).flatten();
@@ -63,7 +63,7 @@ impl Letters {
         Some((place, number, font.units_per_em))
     }
 
-    /// Whether all of a text can be set as such.
+    /// Whether all of a text can be set as text.
     pub(super) fn holds(&mut self, text: &Text) -> bool {
         text.layouted().iter().flat_map(|span| &span.positioned_glyphs).all(|glyph| {
             let place = self.place(glyph.font);
@@ -95,7 +95,7 @@ pub(super) fn named(place: usize) -> String {
 }
 
 impl Font {
-    /// A font with outlines as TrueType has them; others, and fonts that vary, are drawn.
+    /// A font with TrueType outlines; others, and variable fonts, are drawn.
     fn of(data: &[u8], index: u32) -> Option<Font> {
         let font = FontRef::from_index(data, index).ok()?;
         let has = |tag: &[u8; 4]| font.data_for_tag(Tag::new(tag)).is_some();

@@ -54,7 +54,7 @@ impl Page {
         self.content.restore_state();
     }
 
-    /// Clips what follows to the shapes of a group.
+    /// Clips the following content to the shapes of a group.
     fn clip(&mut self, shapes: &Group) {
         for node in shapes.children() {
             match node {
@@ -154,7 +154,7 @@ impl Page {
         Some(fill.rule())
     }
 
-    /// Sets how lines are drawn, and says whether they are at all.
+    /// Sets the style of lines, and returns whether they are drawn.
     fn stroke(&mut self, stroke: &Stroke, opacity: f32) -> bool {
         let Some([red, green, blue]) = plain(stroke.paint()) else { return false };
         self.alpha(opacity * stroke.opacity().get());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Pictures as PDF: one page of their size, vectors and text with its letters inside. The same picture makes the same bytes.
+//! Pictures as PDF: one page of their size, vectors and text with its letters inside. The same picture gives the same bytes.
 
 use pdf_writer::{Content, Filter, Finish, Name, Pdf, Rect, Ref, TextStr};
 use resvg::usvg::Tree;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Lines of equations for as many columns as there are.
 //!
-//! A line has cells with two blanks or more between: an equation, its condition, its source. A cell that has no room goes on below its
+//! A line has cells with two blanks or more between: an equation, its condition, its source. A cell without room continues below its
 //! own beginning, or as a whole below the first one. An equation is broken before an operator, and outside of parentheses if it can be.
 
 /// Columns that a cell gets at least where it is.
 const LEAST: usize = 24;
-/// Columns by which the rest of an equation stands behind its beginning.
+/// Columns by which the rest of an equation is indented.
 const INDENT: usize = 4;
 /// Possible beginnings of a line.
 const OPERATORS: [&str; 17] =
@@ -18,7 +18,7 @@ pub fn folded(line: &str, columns: usize) -> String {
         return format!("{line}\n");
     }
     let cells = cells(line);
-    // A line that begins far to the right goes on from the one before.
+    // A line that begins far to the right continues the previous one.
     let indent = cells.first().map_or(0, |(column, _)| (*column).min(columns.saturating_sub(LEAST)));
     let below = indent + INDENT;
     let (mut lines, mut last) = (String::new(), String::new());
@@ -65,7 +65,7 @@ fn cells(line: &str) -> Vec<(usize, &str)> {
     found
 }
 
-/// Two parts of a cell of which the first has room; nothing if all of it has, or if it has no blank.
+/// Two parts of a cell, the first of which fits; nothing if all of it fits, or if it has no blank.
 fn split(cell: &str, room: usize) -> Option<(&str, &str)> {
     if width(cell) <= room {
         return None;

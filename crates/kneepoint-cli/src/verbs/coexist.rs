@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `knee coexist`: pairs of controllers on one bottleneck, in many settings.
 //!
-//! Every pair meets in every buffer with every number of flows, and each controller meets itself, which shows the noise.
-//! Where both have the same number of flows one run serves both orders.
+//! Every pair shares every buffer with every number of flows, and each controller is paired with itself, which shows the
+//! noise. Where both have the same number of flows one run serves both orders.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -57,11 +57,11 @@ pub struct Arguments {
     /// Base round-trip time [default: from --path, or 60ms]
     #[arg(long, value_name = "TIME")]
     rtt: Option<Span>,
-    /// Buffers in which they meet; in bdp never less than two packets a flow
-    /// [default: 0.25bdp,0.5bdp,1bdp,2bdp,4bdp, or 0.5bdp,1bdp,2bdp with --quick]
+    /// Buffers that they share; in bdp never less than two packets a flow [default:
+    /// 0.25bdp,0.5bdp,1bdp,2bdp,4bdp, or 0.5bdp,1bdp,2bdp with --quick]
     #[arg(long, value_delimiter = ',', value_name = "SIZE,…")]
     buffers: Vec<String>,
-    /// How many flows meet, of both together [default: 2,10,50, or 2,10 with --quick]
+    /// Total number of flows of both [default: 2,10,50, or 2,10 with --quick]
     #[arg(long, value_delimiter = ',', value_name = "N,…", value_parser = clap::value_parser!(u32).range(2..=100_000))]
     flows: Vec<u32>,
     /// The row's part of the flows
@@ -70,7 +70,7 @@ pub struct Arguments {
     /// Queue of the bottleneck
     #[arg(long, default_value = "droptail", add = completion::queue())]
     queue: String,
-    /// Which part of a fair share is enough, to take and to leave
+    /// The sufficient part of a fair share, to get and to leave
     #[arg(long, default_value_t = 0.8, value_name = "PART", allow_negative_numbers = true, value_parser = number)]
     enough: f64,
     /// Length of a run in simulated time [default: 200s, or 40s with --quick]
@@ -85,7 +85,7 @@ pub struct Arguments {
     /// Runs of each pair in each setting [default: 5, or 3 with --quick]
     #[arg(long, value_name = "N", value_parser = scenario::seeds)]
     seeds: Option<u32>,
-    /// Run further seeds until the 95 % intervals of all shares are so narrow, in parts of the fair share: 5%
+    /// Run further seeds until the 95 % interval of every share is at most this half-width, in parts of the fair share: 5%
     #[arg(long, value_name = "PART", value_parser = precision::part)]
     precision: Option<f64>,
     /// The first seed
@@ -94,7 +94,7 @@ pub struct Arguments {
     /// Options of every TCP, as `knee explain tcp` lists them (repeatable, or with commas)
     #[arg(long, value_name = "KEY=VALUE", value_delimiter = ',', add = completion::tcp())]
     tcp: Vec<String>,
-    /// Whose settings are the defaults of queues
+    /// Source of the queues' default settings
     #[arg(long, default_value = "paper", value_parser = OneOf::of(Queues::ALL.iter().map(|queues| queues.name())))]
     queues: String,
     /// Fewer settings, shorter runs and fewer seeds where none are given, for a first look
@@ -188,7 +188,7 @@ fn varying(fields: &Fields) -> String {
     fields.swept_by().or_else(|| fields.option_of(varied)).unwrap_or_else(|| "--set".to_string())
 }
 
-/// What the encounters say.
+/// The conclusions from the encounters.
 struct Conclusion {
     answer: Answer,
     manifest: Manifest,
@@ -217,7 +217,7 @@ fn conduct(session: &Session, study: &mut Coexist, arguments: &Arguments) -> Res
     Ok(Conclusion { answer, manifest, effort })
 }
 
-/// The file with the numbers of controllers that met.
+/// The file with the numbers of pairs.
 pub(super) const MEETINGS: &str = "coexistence.json";
 
 /// The output of this verb in a directory, if there is any.
@@ -235,7 +235,7 @@ pub fn report(all: &Coexistence, manifest: &Manifest) -> Answer {
     )
 }
 
-/// The arguments with everything that they leave open.
+/// The arguments with all defaults.
 fn question(session: &Session, arguments: &Arguments, path: &Fields) -> Result<Question, Failure> {
     let quick = arguments.quick;
     let usual = |full: &[&str], short: &[&str]| -> Vec<String> {

@@ -65,7 +65,7 @@ pub struct Arguments {
     /// [default: from --path, or 1bdp]
     #[arg(long, value_delimiter = ',', value_name = "SIZE,…")]
     buffer: Vec<String>,
-    /// Long transfers the other way
+    /// Long transfers in the other direction
     #[arg(long, default_value_t = 0, value_name = "N", value_parser = clap::value_parser!(u32).range(..=100_000))]
     reverse: u32,
     /// Length of a run in simulated time [default: 400s]
@@ -86,7 +86,7 @@ pub struct Arguments {
     /// Options of every TCP, as `knee explain tcp` lists them (repeatable, or with commas)
     #[arg(long, value_name = "KEY=VALUE", value_delimiter = ',', add = completion::tcp())]
     tcp: Vec<String>,
-    /// Whose settings are the defaults of queues
+    /// Source of the queues' default settings
     #[arg(long, default_value = "paper", value_parser = OneOf::of(Queues::ALL.iter().map(|queues| queues.name())))]
     queues: String,
     /// How often the state is sampled for the series, 0s for never; with `all`, the window, RTT and rate of every flow
@@ -161,12 +161,12 @@ fn plan(session: &Session, arguments: &Arguments) -> Result<ComparisonPlan, Fail
     })
 }
 
-/// Refuses schemes with commas between, which are arguments of their own.
+/// Refuses lists of schemes with commas, which must be separate arguments.
 pub(super) fn apart(session: &Session, schemes: &[String]) -> Result<(), Failure> {
     let known = |name: &&str| session.extensions().scheme(name).is_ok();
     for list in schemes {
         let names: Vec<&str> = list.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
-        if list.contains(',') && names.iter().all(|name| known(&name)) {
+        if list.contains(',') && names.iter().all(known) {
             let remedy = format!("write them with spaces between: `{}`", names.join(" "));
             return Err(Failure::usage(format!("`{list}` is a list of schemes"), remedy));
         }
@@ -232,7 +232,7 @@ fn written<'v, T: ToString + 'v>(values: impl IntoIterator<Item = &'v T>) -> Vec
     values.into_iter().map(T::to_string).collect()
 }
 
-/// The option that puts another algorithm instead of a scheme's.
+/// The option that replaces an algorithm of a scheme.
 pub(super) fn replacing(fields: &Fields) -> String {
     let algorithm = |field: &str| field.split('.').any(|part| ["queue", "cc", "flows"].contains(&part));
     fields.option_of(algorithm).unwrap_or_else(|| "--set".to_string())
@@ -275,11 +275,11 @@ fn also(arguments: &Arguments, path: &Fields) -> String {
 const DURATION: Span = Span::from_secs(400);
 const SEEDS: u32 = 3;
 const FIRST_SEED: u64 = 1;
-/// How often the state is sampled where `--sample` says only of which flows.
+/// The sampling interval where `--sample` only names flows.
 const USUAL_SAMPLE: Span = Span::from_millis(100);
 /// More options than this are counted in titles; scenarios have them all.
 const MOST_TOLD: usize = 3;
-/// Longer names of schemes with settings are shortened, in characters: a table of 80 columns has to have room for numbers.
+/// Longer names of schemes with settings are shortened, in characters: a table of 80 columns needs room for numbers.
 const LONGEST: usize = 32;
 
 /// The names of schemes in tables: without their settings where these make them too long, which are counted instead; and with a
@@ -355,7 +355,7 @@ pub(super) fn read_scheme(session: &Session, name: &str, tcp: &[(String, Raw)]) 
     Ok(scheme)
 }
 
-/// Options of TCP as they are written, each checked as a scenario would.
+/// Options of TCP as written, each checked as in a scenario.
 pub(super) fn tcp_options(written: &[String]) -> Result<Vec<(String, Raw)>, Failure> {
     let known = tcp::Options::fields().iter().map(|field| field.name).collect::<Vec<_>>();
     let pair = |text: &String| match text.split_once('=') {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `knee completions`: a script by which a shell asks `knee` itself what to suggest ([`crate::completion`]).
+//! `knee completions`: a script that makes a shell ask `knee` itself for suggestions ([`crate::completion`]).
 
 use clap::Args;
 use clap_complete::Shell;

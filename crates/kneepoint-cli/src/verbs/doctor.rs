@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `knee doctor`: reports the capabilities of this machine, read-only, without failing; `--clean` removes what was left.
+//! `knee doctor`: reports the capabilities of this machine, read-only, without failing; `--clean` removes leftovers.
 
 #[cfg(target_os = "linux")]
 mod uml;
@@ -22,7 +22,7 @@ use crate::terminal;
 const NET_ADMIN: u32 = 12;
 const SYS_ADMIN: u32 = 21;
 
-/// Report the capabilities of this machine; remove what was left on it
+/// Report the capabilities of this machine; remove leftovers
 #[derive(Args)]
 #[command(
     after_help = "Examples:\n  knee doctor\n  knee doctor --clean\n  knee doctor --build-uml        once, for `knee live --on uml`"
@@ -49,7 +49,7 @@ struct Finding {
     used_for: &'static str,
 }
 
-/// Prints the findings, or removes what was left.
+/// Prints the findings, or removes leftovers.
 fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     if arguments.clean {
         return clean(session, as_json);
@@ -86,7 +86,7 @@ fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Fa
     session.print(text)
 }
 
-/// Removes what was left and prints a line for each.
+/// Removes leftovers and prints a line for each.
 #[cfg(target_os = "linux")]
 fn clean(session: &Session, as_json: bool) -> Result<(), Failure> {
     if !rustix::process::geteuid().is_root() {

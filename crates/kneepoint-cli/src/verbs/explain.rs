@@ -88,7 +88,7 @@ fn ambiguous(name: &str, items: &[Item]) -> Failure {
     )
 }
 
-/// Where a name means what, if it means several things.
+/// The meanings of a name, if it has several.
 fn meanings(items: &[&Item]) -> String {
     let [first, rest @ ..] = items else { return String::new() };
     if rest.is_empty() || rest.iter().any(|other| other.name != first.name) {

@@ -47,7 +47,7 @@ pub struct Arguments {
     /// The controller with which it is compared
     #[arg(long, value_name = "SCHEME", default_value = "cubic", add = completion::controller())]
     against: String,
-    /// How far networks may go
+    /// Bounds of networks
     #[arg(long, default_value = "any", value_parser = OneOf::of(PROFILES.iter().map(|profile| profile.name)))]
     profile: String,
     /// Weaknesses to look for [default: all]
@@ -133,7 +133,7 @@ fn hunt(session: &Session, arguments: &Arguments) -> Result<Hunt, Failure> {
     Ok(hunt)
 }
 
-/// Makes the rounds and what follows from them.
+/// Makes the rounds, and the results that follow from them.
 fn conduct(
     session: &Session,
     mut hunt: Hunt,
@@ -178,7 +178,7 @@ fn findings(session: &Session, hunt: &Hunt, arguments: &Arguments) -> Result<Vec
     let suspects: Vec<_> = (0..hunt.arena.weaknesses.len())
         .flat_map(|weakness| hunt.suspects(weakness).into_iter().map(move |elite| (weakness, elite)))
         .collect();
-    // Not every suspect shows its weakness with other seeds, too: twice as many are tried.
+    // Not every suspect shows its weakness with other seeds: twice as many are tried.
     let tried: Vec<_> = (0..hunt.arena.weaknesses.len())
         .flat_map(|weakness| suspects.iter().filter(move |(own, _)| *own == weakness).take(2 * most))
         .collect();

@@ -103,7 +103,7 @@ enum What {
     Video(video::Arguments),
 }
 
-/// How runs of the kernel are made.
+/// The way in which runs of the kernel are made.
 #[derive(Args)]
 struct Runs {
     /// The kernel's congestion control for one of the scenario [default: the same name, with _ for -]
@@ -112,7 +112,7 @@ struct Runs {
     /// Attempts until late packets do not spoil a run
     #[arg(long, default_value_t = 3, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     attempts: u32,
-    /// Runs of the kernel at the same time, each in namespaces of its own; they share the processor, so that times per packet grow
+    /// Simultaneous runs of the kernel, each in its own namespaces; they share the processor, so that times per packet grow
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
     at_once: u32,
     /// The kernel's own queue discipline at the bottleneck, with the kernel's defaults: kernel:fq_codel, kernel:codel:target=10ms

@@ -16,7 +16,7 @@ use crate::failure::Failure;
 
 /// The function of a verb.
 struct Verb<Arguments> {
-    /// Executes it: prints, as JSON if wanted, and writes files.
+    /// Executes it: prints, as JSON if requested, and writes files.
     act: fn(&Session, &Arguments, bool) -> Result<(), Failure>,
     /// Its answer, if it is about results.
     answer: Option<Find<Arguments>>,
@@ -149,7 +149,7 @@ impl Knee {
     /// Executes the verb.
     pub fn act(&self, session: &Session) -> Result<(), Failure> {
         match self.asked.act(session, self.json) {
-            // A part of the runs was asked for and made: that is the outcome.
+            // A part of the runs was requested and made: that is the outcome.
             Err(Failure::Left(left)) => {
                 session.tell(left.text());
                 if self.json { session.print_json(&left) } else { Ok(()) }

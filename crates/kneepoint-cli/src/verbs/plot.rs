@@ -82,7 +82,7 @@ fn answer(session: &Session, arguments: &Arguments) -> Result<Answer, Failure> {
     })
 }
 
-/// The directory for the drawings, if it is not the one of the results. Numbers of another study are not replaced by drawings.
+/// The directory of the drawings, if it differs from the results'. Numbers of another study are not replaced by drawings.
 fn elsewhere(arguments: &Arguments) -> Result<Option<PathBuf>, Failure> {
     let Some(out) = &arguments.out else { return Ok(None) };
     let same = |one: &Path, other: &Path| {
@@ -100,7 +100,7 @@ fn elsewhere(arguments: &Arguments) -> Result<Option<PathBuf>, Failure> {
     }
 }
 
-/// The directory of the results, with everything in it but what is drawn.
+/// The directory of the results, with everything in it except for drawings.
 fn redrawn(session: &Session, place: &Path) -> Result<Folder, Failure> {
     let out = Folder::given(session, results::directory(place)?)?;
     out.keep(|path| !is_drawn(path))?;

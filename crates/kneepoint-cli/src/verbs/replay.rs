@@ -43,7 +43,7 @@ pub struct Arguments {
     /// The controller, with settings after a colon
     #[arg(long, value_name = "NAME[:KEY=VALUE,…]", required_unless_present = "record")]
     cc: Option<String>,
-    /// The implementations to compare, the first with each other
+    /// The implementations to compare, each with the first
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', default_value = "sim,native-bpf")]
     on: Vec<String>,
     /// Steps to show before and after the one at which the windows part
@@ -55,7 +55,7 @@ pub struct Arguments {
     /// The flow to record: GROUP/PLACE, its place from 0 [default: the first]
     #[arg(long, requires = "record")]
     flow: Option<String>,
-    /// Whose hosts the recorded run has: the simulator's, or noq's in virtual time, in a build with the feature `quic`
+    /// Hosts of the recorded run: the simulator's, or noq's in virtual time, in a build with the feature `quic`
     #[arg(long, value_enum, default_value_t, ignore_case = true, requires = "record")]
     host: Host,
     /// The seed of the recorded run, instead of the scenario's first
@@ -63,7 +63,7 @@ pub struct Arguments {
     seed: Option<u64>,
 }
 
-/// Where the hosts of a recorded run were.
+/// The hosts of a recorded run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum Host {
     /// TCP of the simulator

@@ -58,7 +58,7 @@ pub struct Arguments {
     /// Also judge every combination of the readings that the experiments of a publication share, by shortened runs
     #[arg(long)]
     readings: bool,
-    /// Seeds of each experiment, instead of its own, all of which are run
+    /// Seeds of each experiment, instead of its own; all of them are run
     ///
     /// Without it, an experiment begins with three of its seeds and has twice as many in each round, its own at most, until all of its
     /// claims are decided either way: with a probability of error below 0.001 at each look. Further seeds follow where a verdict is within
@@ -172,7 +172,7 @@ fn reproduced(
     let study = Reproduce { experiments, pace, scope, doubted, held: Vec::new() };
     let study = if arguments.is_early() { study.early() } else { study };
     let single = conduct(session, study, &(&arguments.sweep).into());
-    // Where a part of the runs was asked for, it may be of either study.
+    // Where a part of the runs was requested, it may be of either study.
     let apart = matches!(single, Ok(_) | Err(Failure::Said(0) | Failure::Left(_)));
     let joint =
         if arguments.readings && apart { combined(session, arguments) } else { Ok(Judged::default()) };
@@ -229,7 +229,7 @@ fn seeded(volumes: Vec<Volume>, seeds: Option<u32>) -> Vec<Experiment> {
 struct Judged {
     outcomes: Vec<Reproduction>,
     effort: Effort,
-    /// How many different runs the study wanted.
+    /// The number of distinct runs that the study requested.
     planned: usize,
 }
 

@@ -53,8 +53,8 @@ pub struct Arguments {
     /// The first seed, instead of the scenario's
     #[arg(long, value_name = "SEED", value_parser = scenario::seed)]
     seed: Option<u64>,
-    /// Sample the state so often, instead of as the scenario says or often enough for plots, 0s for never; with `all`, the window,
-    /// RTT and rate of every flow
+    /// Sampling interval of the state, instead of the scenario's or one that suffices for plots, 0s for never; with `all`, the
+    /// window, RTT and rate of every flow
     ///
     /// By default every 100 ms, or less often in runs of more than 400 s.
     #[arg(long, value_name = "TIME|all|TIME,all")]
@@ -162,7 +162,7 @@ fn fields(session: &Session, arguments: &Arguments) -> Result<Fields, Failure> {
     arguments.path.fields(session, fields)
 }
 
-/// The name of a scenario, with fields set from outside: its text says otherwise.
+/// The name of a scenario with fields set from outside: its text differs.
 fn title(name: &str, set: &[String]) -> String {
     // Seeds and length are given elsewhere in every report.
     let told: Vec<&str> =

@@ -39,7 +39,7 @@ pub struct Arguments {
 
 pub const VERB: Verb<Arguments> = Verb { act, answer: None };
 
-/// Where the page has room for a scenario.
+/// The place of a scenario in the page.
 const ROOM: &str = "<!-- own -->";
 /// A page is smaller.
 const LARGEST: u64 = 64 << 20;
@@ -88,14 +88,14 @@ impl Page {
         text.split_once(ROOM).map(|(before, after)| Page(before.into(), after.into()))
     }
 
-    /// With its presets alone.
+    /// With only its presets.
     fn whole(&self) -> String {
         format!("{}{ROOM}{}", self.0, self.1)
     }
 
     /// With a scenario in it.
     fn with(&self, text: &str) -> String {
-        // No character of a text ends its element.
+        // No character of a text can end its element.
         let quoted = Value::from(text).to_string().replace('<', "\\u003c");
         format!("{}<script type=\"application/json\" id=\"own\">{quoted}</script>{}", self.0, self.1)
     }

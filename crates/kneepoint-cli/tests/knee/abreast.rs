@@ -11,7 +11,7 @@ use kneepoint_linux::namespace::Namespace;
 use super::emulating::{able, assert_carried, summary};
 use super::{Value, command, stderr, stdout};
 
-/// What a client fetches.
+/// The size of the object that a client fetches.
 const SIZE: usize = 200_000;
 const SERVER: &str = "0.0.0.0:8977";
 
@@ -30,14 +30,14 @@ fn serve(listener: TcpListener) {
         for client in listener.incoming() {
             std::thread::spawn(move || {
                 let mut client = client.unwrap();
-                // A client that was lost to another link may go before it has everything.
+                // A client that was lost to another link may leave before it has everything.
                 let _ = client.read(&mut [0]).and_then(|_| client.write_all(&[7; SIZE]));
             });
         }
     });
 }
 
-/// A program behind a link of 10 Mbit/s that fetches everything, and says from where to where, how many bytes and in which time.
+/// A program behind a link of 10 Mbit/s that fetches everything, and prints addresses, bytes and time.
 fn fetch() -> Child {
     let program = "began=${EPOCHREALTIME/./}; exec 3<>/dev/tcp/$KNEE_PEER/8977; echo >&3; bytes=$(timeout 20 cat <&3 | wc -c)\n\
                    echo $KNEE_HOST $KNEE_PEER $bytes $((${EPOCHREALTIME/./} - began))";
@@ -78,7 +78,7 @@ fn emulations_that_begin_together_share_nothing() {
         }
         times.sort_unstable();
         let [least, median, most] = [0, times.len() / 2, times.len() - 1].map(|place| times[place]);
-        // The link cannot do it faster: nothing went by another way.
+        // The link cannot be faster: nothing took another path.
         assert!(least >= 160, "{least} ms");
         let _ = writeln!(
             std::io::stderr(),
@@ -121,7 +121,7 @@ fn cleaning_leaves_a_running_emulation_its_device() {
     let answers: Vec<Value> =
         serde_json::Deserializer::from_str(&said).into_iter().collect::<Result<_, _>>().expect(&said);
     let kept = answers[0]["kept"].to_string();
-    // Which process is named is chance where others of knee run on the machine: each may have a device of this name.
+    // The named process is arbitrary if other processes of knee run on the machine: each may have a device of this name.
     assert!(kept.contains("device knee0 stays: process ") && kept.contains(" uses it"), "{said}");
     assert_carried(&output);
     assert!(answers[1]["rows"].is_array(), "{said}");

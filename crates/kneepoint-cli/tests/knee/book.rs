@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The commands of the book work as they are written, from the first to the last of a page.
+//! The commands of the book work as written, from the first to the last of a page.
 //!
 //! A block of commands that no test runs says why after `sh`, by one of [`REASONS`]; `commands.rs` checks its words nevertheless.
 
@@ -9,7 +9,7 @@ use super::*;
 
 const RECIPES: &str = include_str!("../../../../docs/recipes.md");
 
-/// Why a block of commands is not run.
+/// The reason why a block of commands is not run.
 const REASONS: [(&str, &str); 8] = [
     ("long", "takes minutes"),
     ("root", "needs root, and is run by the recipes where there is root"),
@@ -23,7 +23,7 @@ const REASONS: [(&str, &str); 8] = [
 
 /// A block of commands.
 pub struct Block {
-    /// What stands after `sh`.
+    /// The words after `sh`.
     pub reason: String,
     /// The lines.
     pub text: String,
@@ -141,7 +141,7 @@ fn recipes() -> Vec<Recipe> {
     RECIPES.split("\n## ").skip(1).map(recipe).collect()
 }
 
-/// Whether the commands of a recipe can run here; if not, says so.
+/// Whether the commands of a recipe can run here; a message says if not.
 fn can_run(recipe: &Recipe) -> bool {
     if recipe.block.reason != "root" {
         return true;

@@ -101,7 +101,7 @@ fn fewer_runs_are_made_side_by_side_if_not_all_fit_and_that_is_said() {
     assert_eq!(names(&here.path().join("out/runs")).iter().filter(|name| name.ends_with(".json")).count(), 4);
 }
 
-/// Flows arrive while the link stands still, which its rate does not show.
+/// Flows arrive during an outage, which the rate of the link does not show.
 const HALT: &str = "capacity = { kind = \"steps\", rates = [\"0s: 100mbit\", \"10s: 1mbit\"] }\n\
                     [run]\nduration = \"60s\"\nseeds = 1\n[topology]\nkind = \"dumbbell\"\nrate = \"100mbit\"\nrtt = \"20ms\"\n\
                     [[arrivals]]\nrate = 500\nsize = \"20kb\"\ncc = \"sack\"\n";

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use super::{json, knee};
 
-/// Sender `s`, router `r` whose way out is 20 Mbit/s with room for 60 packets, receiver `d`; every point is captured. `NAME` prefixes
+/// Sender `s`, router `r` whose output is 20 Mbit/s with room for 60 packets, receiver `d`; every point is captured. `NAME` prefixes
 /// the namespaces, and `OFFLOADS` is `on` or `off`.
 const TRANSFER: &str = r#"
 trap 'kill $(jobs -p) 2> /dev/null || true; for n in s r d; do ip netns del $NAME$n; done' EXIT
@@ -55,7 +55,7 @@ fn missing() -> Option<String> {
     }
 }
 
-/// One file of two, in the order of time, as a mirror port makes it.
+/// One file of two, in time order, like that of a mirror port.
 fn mirrored(here: &Path) {
     let read = |name: &str| std::fs::read(here.join(name)).unwrap();
     let (one, two) = (read("r0.pcap"), read("r1.pcap"));

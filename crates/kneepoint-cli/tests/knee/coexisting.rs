@@ -79,7 +79,7 @@ fn more_seeds_and_more_controllers_cost_only_what_they_add() {
     let runs = || names(&here.path().join("out/runs"));
     let first = json(&knee(here.path(), &small(&["--seeds", "1", "--json"])));
     assert_eq!(runs().len(), 3 * 4);
-    // A reader of the kept run sees the numbers that were written there.
+    // A later report shows the numbers that were written in the kept run.
     let one = here.path().join("out/runs").join(&runs()[0]);
     keep_otherwise(&one, "\"share\":0.", "\"share\":0.00");
     let again = json(&knee(here.path(), &small(&["--seeds", "1", "--json"])));

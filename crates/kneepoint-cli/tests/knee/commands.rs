@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Every command that the book, the help texts and the messages name is one: verbs, options, names and files exist.
 //!
-//! Commands are parsed; sweeps are counted by `--dry-run`, and nothing is simulated. Words in capitals stand for something else.
+//! Commands are parsed; sweeps are counted by `--dry-run`, and nothing is simulated. Words in capitals are placeholders.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -32,7 +32,7 @@ fn files(folder: &Path, end: &str) -> Vec<PathBuf> {
     all
 }
 
-/// Where a command was found, and its words.
+/// The place of a command, and its words.
 struct Found {
     place: String,
     words: Vec<String>,
@@ -102,7 +102,7 @@ fn of_help(verb: &clap::Command, path: &str) -> Vec<Found> {
     found
 }
 
-/// Whether a word stands for another, as in `knee explain NAME` and `knee live live.NAME`, or for many.
+/// Whether a word is a placeholder for one, as in `knee explain NAME` and `knee live live.NAME`, or for many.
 fn is_placeholder(word: &str) -> bool {
     let capitals = |part: &str| {
         let mut letters = part.chars().filter(|c| c.is_alphabetic()).peekable();
@@ -141,7 +141,7 @@ fn wrong(words: &[String], here: &Path) -> Option<String> {
     (!output.status.success()).then(|| stderr(&output))
 }
 
-/// The command that checks the names in another without its work.
+/// The command that checks the names in another without executing it.
 fn asked(words: &[String]) -> Option<Vec<String>> {
     let bare = words.iter().skip(2).filter(|word| !word.starts_with('-')).cloned().collect::<Vec<_>>();
     let verb = words.get(1)?.as_str();
@@ -164,7 +164,7 @@ fn asked(words: &[String]) -> Option<Vec<String>> {
     }
 }
 
-/// The words that are no options of a verb, and no values of such.
+/// The words that are neither options of a verb nor values of one.
 fn names(verb: &str, words: &[String]) -> Vec<String> {
     let command = Knee::command();
     let verb = command.find_subcommand(verb).expect("a verb");

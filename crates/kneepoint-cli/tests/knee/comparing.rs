@@ -141,7 +141,7 @@ fn data_in_reverse_delays_acknowledgements() {
         let result = json(&knee(here.path(), &small("out", arguments)));
         result["schemes"][1]["groups"][0]["rtt_mean_ms"]["mean"].as_f64().unwrap()
     };
-    // One queue in the way, then two.
+    // One queue on the path, then two.
     let (alone, shared) = (rtt(&["--json"]), rtt(&["--json", "--reverse", "4"]));
     assert!(shared > alone + 10.0 && shared < 60.0 * 3.2, "{alone} ms, {shared} ms");
 }
@@ -173,7 +173,7 @@ fn charts_for_paper_have_its_size_and_their_legend_inside() {
     assert!(pdf.starts_with(b"%PDF-") && pdf.len() < 100_000);
     let svg = std::fs::read_to_string(figures.join("queue_distribution.svg")).unwrap();
     assert!(svg.contains("width=\"237.60pt\" height=\"158.40pt\""), "{svg}");
-    // Each is about its content, and says so.
+    // The error of each names its content.
     let numbered = |name: &&&str| name.ends_with("_1") || name.ends_with("_2");
     assert_eq!(drawings.iter().filter(numbered).count(), 0, "{charts:?}");
 }

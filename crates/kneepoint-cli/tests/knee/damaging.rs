@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Kept runs that are damaged, exchanged or replaced are never taken for results, and are made again where possible.
-//! Processes that
-//! share a store do not disturb each other.
+//! Kept runs that are damaged, exchanged or replaced are never accepted as results, and are repeated where possible.
+//! Processes that share a store do not disturb each other.
 //!
 //! `KNEE_TORTURE_FLIPS=10000` damages that many records instead of a few hundred.
 
@@ -77,7 +76,7 @@ fn records(here: &Path) -> Vec<PathBuf> {
     names(&here.join("runs")).iter().map(|name| here.join("runs").join(name)).collect()
 }
 
-/// Damages a file in one of the ways in which files are damaged.
+/// Damages a file in one of several ways.
 fn damage(chance: &mut Chance, path: &Path, other: &[u8]) -> &'static str {
     let mut bytes = fs::read(path).unwrap();
     let (bit, cut) = (chance.below(8 * bytes.len()), chance.below(bytes.len()));
@@ -112,7 +111,7 @@ fn no_damage_is_read_as_truth_and_nothing_is_lost() {
     let mut chance = Chance(33);
     let flips = count("KNEE_TORTURE_FLIPS", 240);
     for round in 0..flips.div_ceil(RUNS) {
-        // The neighbours', before anything is damaged.
+        // The neighbours' bytes before any damage.
         let mut others: Vec<Vec<u8>> = kept.iter().map(|path| fs::read(path).unwrap()).collect();
         others.rotate_left(1);
         let damages: Vec<&str> =
@@ -204,7 +203,7 @@ fn a_forecast_changes_no_damaged_run_and_counts_it_as_new() {
     assert_eq!(fs::read_to_string(damaged).unwrap(), "{}");
 }
 
-/// Several processes on one store, each started by this test; the outcomes equal those of a single process.
+/// Several processes on one store, each started by this test; the outcomes equal a single process's.
 fn together(start: impl Fn(&[&str]) -> Command) {
     let here = tempfile::tempdir().unwrap();
     let alone =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Studies whose runs are divided among machines: shards, their dry run, and errors before any run.
+//! Studies whose runs are distributed over machines: shards, their dry run, and errors before any run.
 
 use kneepoint::report::output;
 use serde_json::json as value;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `docs/output.md` defines every key and column that is printed or written, and no other.
+//! `docs/output.md` defines every key and column that is printed or written, and no others.
 
 use std::collections::BTreeSet;
 
@@ -38,7 +38,7 @@ const TOY: &str = "[experiment]\nid = 'toy-small'\ntitle = 'A small link'\nsourc
     [[claim]]\nid = 'two'\ntext = 'Two numbers.'\ncheck = 'utilization[scheme=pert] > 0.1 * utilization[scheme=sack/droptail]'\n\
     [[claim]]\nid = 'each'\ntext = 'Each.'\ncheck = 'utilization > 0.1'\neach = 'scheme'\n";
 
-/// Runs it; its standard output has to be JSON with any exit status.
+/// Runs it; its standard output must be JSON, with any exit status.
 fn answer(here: &Path, arguments: &str) -> Value {
     let arguments: Vec<&str> = arguments.split_whitespace().chain(["--json"]).collect();
     let output = knee(here, &arguments);
@@ -342,7 +342,7 @@ fn a_failure_is_one_json_object_on_standard_error_with_the_status_that_it_has_wi
     }
     assert_eq!(errors[1]["faults"].as_array().unwrap().len(), 4, "{:#}", errors[1]);
     assert_defined(output::document("Errors").unwrap(), &errors);
-    // A program's own argument is none of ours.
+    // A program's own argument is not one of ours.
     let output = knee(here.path(), &["compare", "--nonsense", "--", "--json"]);
     assert!(stderr(&output).starts_with("error: "), "{}", stderr(&output));
 }

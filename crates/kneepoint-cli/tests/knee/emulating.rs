@@ -12,7 +12,7 @@ use kneepoint::report::output;
 use super::documented::assert_defined;
 use super::{Value, assert_refuses, knee, stderr, stdout};
 
-/// Whether the machine lets this test have links; it says so if not, whether or not the test passes.
+/// Whether the machine permits links for this test; a message says if not, whether or not the test passes.
 pub fn able() -> bool {
     let lacks = kneepoint_linux::live::missing(&[]);
     if let Some(lack) = &lacks {
@@ -21,8 +21,8 @@ pub fn able() -> bool {
     lacks.is_none()
 }
 
-/// Asserts that programs and packets had their way. A busy machine may have spoiled the emulation, which then says so
-/// and counts as a failure; its traffic, measurements and files exist nevertheless.
+/// Asserts that programs and packets had no problem. A busy machine may have spoiled the emulation, which then says
+/// so and counts as a failure; its traffic, measurements and files exist nevertheless.
 #[track_caller]
 pub fn assert_carried(output: &Output) {
     let said = stderr(output);
@@ -100,7 +100,7 @@ fn packets_that_cross_the_link_are_measured_captured_and_reported() {
         rows.iter().find(|row| row["labels"] == serde_json::json!({ "link": name })).unwrap()["values"]
             .clone()
     };
-    // 100 bytes with 28 bytes of headers, and some by which the host announces itself; the kernel limits how often it says that a port is closed.
+    // 100 bytes with 28 bytes of headers, and the host's announcements; the kernel limits how often it reports a closed port.
     let bytes = link("near-far")["served_bytes"].as_f64().unwrap();
     assert!((2560.0..3560.0).contains(&bytes), "{bytes}");
     assert!(link("far-near")["served_packets"].as_f64().is_some_and(|answers| answers >= 1.0));
@@ -280,7 +280,7 @@ fn the_probe_measures_the_link_that_was_asked_for() {
     let number = |place: &str| table.pointer(place).and_then(serde_json::Value::as_f64).unwrap();
     // A packet of 1500 bytes takes 0.6 ms at this rate.
     assert_eq!((number("/delay_promised_ms"), number("/packets"), number("/lost")), (10.6, 2000.0, 0.0));
-    // The median hardly feels what else the machine does; no packet is early.
+    // The median is nearly independent of the machine's load; no packet is early.
     assert!((0.0..1000.0).contains(&number("/stream_error_us/p50")), "{table}");
     assert!((19.0..21.0).contains(&number("/rate_mbps/median")), "{table}");
     let unlimited = knee(here.path(), &["emulate", "--probe", "--delay", "10ms"]);

@@ -5,7 +5,7 @@ use super::documented::assert_defined;
 use super::*;
 use kneepoint::report::output;
 
-/// A case of a second, in which the subject has the link for itself.
+/// A case of one second, in which the subject has the link for itself.
 const CASE: &str = "[experiment]\nid = 'own-alone'\ntitle = 'Alone'\nsource = 'Nobody, nowhere'\nquote = 'It sends.'\n\
     [run]\nduration = '3s'\nmeasure = '1s..3s'\nseeds = 2\n[topology]\nkind = 'dumbbell'\nrate = '5mbit'\nrtt = '20ms'\n\
     [[flows]]\nname = 'subject'\ncc = 'subject'\nstart = '0s..100ms'\n[quick]\nseeds = 1\n\

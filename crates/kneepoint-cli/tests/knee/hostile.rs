@@ -46,7 +46,7 @@ fn files(directory: &Path) -> Vec<(String, Vec<u8>)> {
     below.collect()
 }
 
-/// Characters that a terminal obeys, that turn the direction of others, that hide, or that XML forbids.
+/// Characters that control a terminal, that change the direction of others, that are invisible, or that XML forbids.
 fn acts(text: &str) -> bool {
     text.contains(|c: char| {
         (c.is_control() && !"\t\n".contains(c))

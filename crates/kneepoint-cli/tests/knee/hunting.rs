@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `knee hunt`: files, the same outcome again and after a pause, refusals.
+//! `knee hunt`: files, equal outcomes for repeated and resumed hunts, refusals.
 
 use super::documented::assert_defined;
 use super::*;

@@ -74,7 +74,7 @@ fn a_file_that_may_not_grow_is_an_error_and_leaves_no_part() {
     }
 }
 
-/// No file that was begun and not finished.
+/// No unfinished file.
 #[track_caller]
 fn assert_no_parts(folder: &Path) {
     for name in names(folder) {

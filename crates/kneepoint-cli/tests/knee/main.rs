@@ -106,7 +106,7 @@ fn assert_refuses(output: &Output, status: i32, sayings: &[&str]) {
     }
 }
 
-/// Keeps a run with other numbers, as if it had been made so.
+/// Keeps a run with other numbers, as if it had been made with them.
 fn keep_otherwise(path: &Path, from: &str, to: &str) {
     const CHECKSUM: &str = ",\"sha256\":\"";
     let text = std::fs::read_to_string(path).expect("a kept run");

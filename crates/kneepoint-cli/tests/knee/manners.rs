@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Names in any way of writing, help for every verb, suggestions for shells, settings from outside, and the cost of a
+//! Names in any spelling, help for every verb, suggestions for shells, settings from outside, and the cost of a
 //! study.
 
 use super::*;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! One vocabulary of paths for all verbs about a bottleneck, and the page that has it.
+//! One vocabulary of paths for all verbs about a bottleneck, and its page.
 
 use super::*;
 

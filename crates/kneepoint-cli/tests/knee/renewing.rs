@@ -43,7 +43,7 @@ fn files(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     found
 }
 
-/// The study that a file with this name and content is of; nothing if it is of both.
+/// The study to which a file with this name and content belongs; nothing if to both.
 fn whose(path: &Path, content: &[u8]) -> Option<&'static str> {
     let text = format!("{} {}", path.display(), String::from_utf8_lossy(content));
     match ["reno", "vegas"].map(|scheme| text.contains(scheme)) {
@@ -53,7 +53,7 @@ fn whose(path: &Path, content: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// Renews a directory until killed, again and again; `judge` looks at its files after each kill.
+/// Renews a directory repeatedly until killed; `judge` inspects its files after each kill.
 fn kill(here: &Path, kills: usize, mut judge: impl FnMut(&BTreeMap<PathBuf, Vec<u8>>)) -> usize {
     let began = Instant::now();
     assert!(study(here, "reno").status.success());
@@ -85,7 +85,7 @@ fn a_directory_that_is_renewed_has_all_files_of_one_study_whenever_it_is_killed(
     });
     let of = |scheme: &str| &whole[usize::from(scheme == "vegas")];
     for scheme in ["reno", "vegas"] {
-        // Some are of no scheme, as the style of a page.
+        // Some belong to no scheme, such as the style of a page.
         assert!(of(scheme).iter().filter(|(path, content)| whose(path, content) == Some(scheme)).count() > 8);
     }
     let hit = kill(here.path(), count("KNEE_TORTURE_KILLS", 20), |found| {

@@ -110,7 +110,7 @@ fn what_is_kept_is_not_run_again_and_what_is_lost_is() {
     let runs = directory.path().join("out/runs");
     let kept = names(&runs);
     assert_eq!(kept.len(), 2 * 3);
-    // A reader of the kept run sees the numbers that were written there.
+    // A later report shows the numbers that were written in the kept run.
     let one = runs.join(&kept[0]);
     keep_otherwise(&one, "\"utilization\":0.", "\"utilization\":7.");
     assert_ne!(json(&reproduce())["claims"][0]["ours"], first["claims"][0]["ours"]);
@@ -131,7 +131,7 @@ fn experiments_answer_to_their_paper_their_figure_and_their_id() {
     };
     assert!(count("pert") > 10);
     assert_eq!((count("pert.fig5"), count("pert-fig5")), (1, 1));
-    // A paper has the name of its folder, whatever the ids of its figures.
+    // A paper is named after its folder, regardless of the ids of its figures.
     assert_eq!((count("adaptive-pert.fig13-14"), count("kotla-fig13-14")), (1, 1));
     let listed = stdout(&knee(directory.path(), &["reproduce", "--list"]));
     assert!(listed.lines().any(|line| line.starts_with("pert.tab1 ")), "{listed}");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What an emulation and its programs may do: no more than they need, in every thread.
+//! The rights of an emulation and its programs: no more than they need, in every thread.
 
 use std::collections::BTreeSet;
 use std::fs;

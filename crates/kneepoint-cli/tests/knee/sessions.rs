@@ -69,7 +69,7 @@ impl Party {
     }
 }
 
-/// Everything that was measured, without the time that it took.
+/// All measurements, without the time that they took.
 fn rows(answer: &Answer) -> String {
     let measured = answer.tables.iter().filter(|(name, _)| ["groups", "links"].contains(&name.as_str()));
     let measured: Vec<String> =

@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use super::*;
 
-/// Something long: two senders with many seeds, one at a time.
+/// A long run: two senders with many seeds, one at a time.
 fn long(directory: &Path, verb: &[&str]) -> Child {
     let lengthy = ["--rate", "20mbit", "--duration", "20s", "--seeds", "5000", "--jobs", "1", "--out", "out"];
     let command = &mut command(&[verb, &["reno", "sack", "--flows", "4"], &lengthy].concat());
     command.current_dir(directory).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("knee starts")
 }
 
-/// How many runs are kept.
+/// The number of kept runs.
 fn kept(runs: &Path) -> usize {
     names(runs).iter().filter(|name| name.ends_with(".json") && !name.starts_with('.')).count()
 }
@@ -95,7 +95,7 @@ fn an_interrupt_before_the_first_run_ends_says_so() {
     assert!(!here.path().join("out/report.html").exists());
 }
 
-/// Runs in a shell in which the signal is ignored, as `nohup` does; the same would stop it otherwise.
+/// Runs in a shell that ignores the signal, as with `nohup`; otherwise the same would stop it.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_signal_that_is_ignored_from_the_beginning_stays_ignored() {

@@ -10,7 +10,7 @@ const SCENARIO: &str = "[run]\nduration = '6s'\nmeasure = '2s..6s'\nsample = '10
      [topology]\nkind = 'dumbbell'\nrate = '10mbit'\nrtt = '40ms'\nbuffer = '1bdp'\n\
      [[flows]]\nname = 'long'\ncc = 'reno'\ncount = 2\nstart = '0s..1s'\n";
 
-/// Whether the kernel is built; it says so if not, whether or not the test passes.
+/// Whether the kernel is built; a message says if not, whether or not the test passes.
 fn able() -> bool {
     let told: Value =
         serde_json::from_slice(&command(&["doctor", "--json"]).output().unwrap().stdout).unwrap();

@@ -23,13 +23,13 @@ pub const AWAKE: Span = Span::from_micros(50);
 /// The longest wait: signals may arrive between looking for them and waiting.
 const LONGEST_WAIT: Span = Span::from_millis(100);
 
-/// When to stop, and how to wait until then.
+/// The time to stop, and the means to wait until then.
 pub struct Stop<'a> {
     /// At this time of the emulator's clock.
     pub at: Time,
-    /// When this can be read.
+    /// The descriptor that is readable from that time on.
     pub when: BorrowedFd<'a>,
-    /// When a signal arrived and this says so.
+    /// Whether a signal that arrived asks to stop.
     pub asked: &'a dyn Fn() -> bool,
     /// The last part of each wait, spent awake.
     pub awake: Span,
@@ -40,7 +40,7 @@ pub fn never() -> io::Result<OwnedFd> {
     Ok(EventFd::from_flags(EfdFlags::EFD_CLOEXEC)?.into())
 }
 
-/// Where frames come from and go to, without waiting.
+/// The source and the sink of frames, without waiting.
 pub trait Port {
     /// The next frame: its length. [`ErrorKind::WouldBlock`] where there is none, [`ErrorKind::Interrupted`] where there may be another.
     fn receive(&self, room: &mut [u8]) -> io::Result<usize>;
@@ -89,15 +89,15 @@ impl<C: Capture> Capture for Option<C> {
     }
 }
 
-/// What the thread saw.
+/// The observations of the thread.
 #[derive(Clone, Debug, Default)]
 pub struct Carried {
     /// Lateness of delivered frames.
     pub lateness: Lateness,
     /// Frames dropped at a host's full device.
     pub refused: u64,
-    /// How long the near and the far host took to receive their frames. The kernel does that while the frame is written: TCP takes
-    /// it in, the congestion control receives it, and the segments that it permits are sent as far as the device.
+    /// The time that the near and the far host took to receive their frames. The kernel does that while the frame is written: TCP
+    /// takes it in, the congestion control receives it, and the segments that it permits are sent as far as the device.
     pub receiving: [Span; 2],
     /// The end, by the emulator's clock.
     pub ended: Time,
@@ -150,7 +150,7 @@ impl<C: Capture, P: Port> Desk<'_, C, P> {
         Span(self.origin.elapsed().as_nanos() as u64).after_start()
     }
 
-    /// Reads what a host sent.
+    /// Reads a host's frames.
     fn take_in<O: Observer>(&mut self, side: Side, emulator: &mut Emulator<O>) -> io::Result<()> {
         for _ in 0..BATCH {
             let length = match self.devices[side as usize].receive(emulator.room()) {

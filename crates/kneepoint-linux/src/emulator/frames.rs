@@ -13,7 +13,7 @@ pub struct Frames {
     slots: Vec<Box<[u8; LONGEST]>>,
     /// The length and the origin of each.
     known: Vec<(u16, Side)>,
-    /// How many further packets name each, beyond the first.
+    /// The number of further packets that name each, beyond the first.
     further: Vec<u32>,
     free: Vec<u32>,
 }
@@ -54,7 +54,7 @@ impl Frames {
         &mut self.slots[slot as usize][..usize::from(self.known[slot as usize].0)]
     }
 
-    /// A packet that names the slot goes on twice.
+    /// A packet that names the slot continues twice.
     pub fn share(&mut self, slot: u32) {
         self.further[slot as usize] += 1;
     }

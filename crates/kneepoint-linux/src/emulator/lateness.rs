@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Lateness: how much later than the link's virtual clock says packets reach their hosts.
+//! Lateness: the delay of packets at their arrival, beyond the link's virtual clock.
 
 use kneepoint::metric::{Recorder, Statistic};
 use kneepoint::units::Span;
@@ -14,7 +14,7 @@ const GREATEST: Span = Span::from_millis(10);
 pub struct Lateness(Recorder);
 
 impl Lateness {
-    /// A packet was handed over this much after its time.
+    /// A packet was passed on this much after its time.
     #[inline]
     pub fn record(&mut self, late: Span) {
         self.0.record(late);
@@ -42,7 +42,7 @@ pub struct Late {
 }
 
 impl Late {
-    /// Why a run over a path with this round trip must not be believed, if it must not.
+    /// The reason why a run over a path with this round trip is not credible, if it is not.
     pub fn spoils(&self, rtt: Span) -> Option<String> {
         let greatest = GREATEST.max(Span(rtt.0 / 4));
         if self.p99 > USUAL {

@@ -43,7 +43,7 @@ use crate::tap::Tap;
 pub enum Side {
     /// The source of the data of the listed flows.
     Near,
-    /// Where it goes.
+    /// Its destination.
     Far,
 }
 
@@ -92,7 +92,7 @@ struct Way {
     backward: u32,
 }
 
-/// The known state inside the sender of this flow, by the names of the laboratory's controllers.
+/// The known state of this flow's sender, by the names of the laboratory's controllers.
 pub type Inside = Box<dyn Fn(&Tuple) -> Vec<(&'static str, f64)> + Send>;
 
 /// A network at work, with real packets on it.
@@ -159,7 +159,7 @@ impl<O: Observer> Emulator<O> {
         }
     }
 
-    /// With a view inside the senders.
+    /// With access to the senders' state.
     pub fn seeing(self, inside: Inside) -> Emulator<O> {
         Emulator { inside, ..self }
     }
@@ -170,7 +170,7 @@ impl<O: Observer> Emulator<O> {
         Emulator { layer, ..self }
     }
 
-    /// Where the next frame's bytes belong.
+    /// The place of the next frame's bytes.
     #[inline]
     pub fn room(&mut self) -> &mut [u8] {
         self.frames.room(self.spare)
@@ -207,7 +207,7 @@ impl<O: Observer> Emulator<O> {
         self.release();
     }
 
-    /// Everything that happens until `now`. Frames that reach a host are handed over with the time at which they do.
+    /// Processes everything until `now`. Frames that reach a host are passed on with the time at which they do.
     pub fn advance(&mut self, now: Time, mut hand: impl FnMut(Side, &[u8], Time)) {
         let clock = self.watch.clock();
         let mut packet = Packet::default();
@@ -250,7 +250,7 @@ impl<O: Observer> Emulator<O> {
         self.foreign
     }
 
-    /// A packet at the end of its path: its frame shows what the links said.
+    /// A packet at the end of its path: its frame gets the links' changes.
     fn leave(&mut self, packet: &Packet, at: Time, hand: &mut impl FnMut(Side, &[u8], Time)) {
         let slot = packet.id;
         let to = self.frames.from(slot).other();
@@ -322,7 +322,7 @@ fn resolution(valid: &Valid) -> Span {
 struct Watch<O> {
     inner: O,
     dropped: Vec<u32>,
-    /// Frames of packets that go on twice.
+    /// Frames of packets that continue twice.
     doubled: Vec<u32>,
     /// Flows that began or ended since the last frame that entered.
     flows: Vec<(u32, bool)>,

@@ -33,7 +33,7 @@ impl Link {
         frame
     }
 
-    /// All frames that the far host is handed of a segment of the near one.
+    /// All frames that the far host receives for a segment of the near one.
     fn hand(&mut self, port: u16, segment: &Segment, millis: u64) -> (Tuple, Vec<Vec<u8>>) {
         let flow = tuple("10.77.0.1", "10.77.0.2", (port, 5001), 6);
         let (frame, now) = (forge::tcp(flow, segment), Time::ZERO + Span::from_millis(millis));

@@ -7,7 +7,7 @@ pub(super) const KIND_RATE: u8 = 253;
 const EXPERIMENT: [u8; 2] = [0x4b, 0x50];
 /// Kind, length, experiment, rate, echo.
 const RATE_LENGTH: usize = 12;
-/// Where the rate of that option is.
+/// The position of the rate in that option.
 pub(super) const RATE_OFFSET: usize = 4;
 
 const END: u8 = 0;

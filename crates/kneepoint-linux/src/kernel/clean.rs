@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Everything of kneepoint in this kernel, removed.
+//! Removes everything of kneepoint from this kernel.
 
 use super::errors::Error;
 use super::{controllers, default, filters, pins};

@@ -23,7 +23,7 @@ use super::{default, objects, pins, probe};
 const LINK: &str = "link";
 /// The pin of a registration that ends when its map is emptied, on kernels without such links.
 const CONTROL: &str = "control";
-/// How long the kernel may take to forget a name.
+/// The time that the kernel may take to release a name.
 const PATIENCE: Duration = Duration::from_secs(5);
 const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 
@@ -45,7 +45,7 @@ pub struct Status {
     pub controller: Controller,
     /// Its parameters.
     pub settings: Vec<Value>,
-    /// When it was loaded.
+    /// The time of loading.
     pub since: SystemTime,
     /// Sockets that use it in this network namespace, if `ss` could count them.
     pub sockets: Option<usize>,
@@ -62,9 +62,9 @@ pub struct Status {
 pub struct Program {
     /// Its name.
     pub name: String,
-    /// How often it ran.
+    /// The number of its runs.
     pub runs: u64,
-    /// How long it ran in all.
+    /// The total time of its runs.
     pub time: Duration,
 }
 

@@ -15,16 +15,16 @@ use super::turn;
 
 const DEFAULT: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
 
-/// A default that was put back.
+/// A restored default.
 #[derive(Clone, Debug)]
 pub struct Restored {
     /// The controller that was the default.
     pub from: String,
-    /// The one that is it now.
+    /// The controller that is the default now.
     pub to: String,
 }
 
-/// The beginning of the names of the files in which previous defaults are remembered, one per network namespace.
+/// The prefix of the files in which previous defaults are stored, one per network namespace.
 const MEMORY: &str = "default-";
 
 /// The file with the name of the previous default of this network namespace. The machine's restart removes it, and resets defaults.
@@ -80,7 +80,7 @@ fn put_back() -> Result<Option<Restored>, Error> {
     Ok(Some(Restored { from, to }))
 }
 
-/// Puts the previous default back if `name` is the default: unregistered, it would go on to serve new sockets.
+/// Restores the previous default if `name` is the default: unregistered, it would still serve new sockets.
 pub(super) fn leave(name: &str) -> Result<Option<Restored>, Error> {
     if current()? != name {
         return Ok(None);
@@ -88,7 +88,7 @@ pub(super) fn leave(name: &str) -> Result<Option<Restored>, Error> {
     if let Some(restored) = put_back()? {
         return Ok(Some(restored));
     }
-    // Set by something else than knee.
+    // Set by something other than knee.
     let others = available();
     let to = others.iter().find(|one| *one == "cubic").or_else(|| others.iter().find(|one| *one != name));
     let to = to.ok_or_else(|| Error::new(format!("`{name}` is the only congestion control"), "keep it"))?;

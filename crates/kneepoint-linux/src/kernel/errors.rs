@@ -6,14 +6,14 @@ use std::sync::Mutex;
 
 use libbpf_rs::PrintLevel;
 
-/// Why something was not done.
+/// The reason why something was not done.
 #[derive(Clone, Debug)]
 pub struct Error {
-    /// What is wrong.
+    /// The fault.
     pub message: String,
-    /// What to do.
+    /// The remedy.
     pub remedy: String,
-    /// Whether the caller asked for something that does not exist or is not allowed.
+    /// Whether the caller requested something that does not exist or is not permitted.
     pub usage: bool,
 }
 
@@ -22,7 +22,7 @@ impl Error {
     pub fn new(message: impl Into<String>, remedy: impl Into<String>) -> Error {
         Error { message: message.into(), remedy: remedy.into(), usage: false }
     }
-    /// The caller asked for something that does not exist or is not allowed.
+    /// The caller requested something that does not exist or is not permitted.
     pub fn usage(message: impl Into<String>, remedy: impl Into<String>) -> Error {
         Error { usage: true, ..Error::new(message, remedy) }
     }
@@ -35,9 +35,9 @@ impl fmt::Display for Error {
 }
 impl std::error::Error for Error {}
 
-/// Adds what was being done to a failed operation.
+/// Adds the operation in progress to a failure.
 pub trait While<T> {
-    /// The error says what was being done and where.
+    /// The error names the operation and its place.
     fn during(self, doing: impl fmt::Display) -> Result<T, Error>;
 }
 
@@ -72,7 +72,7 @@ pub fn heard<T>(
     }
 }
 
-/// Keeps what libbpf says while `work` is done, and returns it with the result.
+/// Collects libbpf's messages while `work` is done, and returns them with the result.
 pub fn listening<T>(work: impl FnOnce() -> T) -> (T, Vec<String>) {
     fn hear(_: PrintLevel, text: String) {
         if let Ok(mut said) = SAID.lock() {

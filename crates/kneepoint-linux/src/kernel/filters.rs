@@ -45,7 +45,7 @@ pub struct Device {
 pub struct QueueStatus {
     /// Its parameters.
     pub settings: Vec<Value>,
-    /// The queue that the latest packet met.
+    /// The queue that the latest packet found.
     pub length: u32,
     /// The law's probability.
     pub probability: f64,
@@ -421,7 +421,7 @@ fn clean(folder: &str, namespaces: &BTreeMap<u64, PathBuf>) -> Result<Option<Str
         })
     });
     found.transpose()?;
-    // Without its namespace or device a filter is gone, and only pins are left.
+    // Without its namespace or device a filter no longer exists, and only pins remain.
     pins::remove(folder)?;
     Ok(Some(folder.to_string()))
 }

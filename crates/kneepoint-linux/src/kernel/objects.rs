@@ -82,7 +82,7 @@ pub fn pin_maps(name: &str, object: &mut Object) -> Result<(), Error> {
         let called = map.name().to_string_lossy().into_owned();
         let pin = match called.strip_suffix(".rodata") {
             Some(_) => SETTINGS,
-            // Other data of the program, of which libbpf has made maps.
+            // Other data of the program, which libbpf has made into maps.
             None if called.contains('.') => continue,
             None => &called,
         };

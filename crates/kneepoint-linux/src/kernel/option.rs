@@ -36,8 +36,8 @@ fn root() -> io::Result<Option<PathBuf>> {
     Ok(of_version_2.and_then(|line| line.split(' ').nth(4)).map(PathBuf::from))
 }
 
-/// Attaches the program to a cgroup, to the root of all by default; where it is, unless there are no cgroups. The controller's maps are
-/// pinned.
+/// Attaches the program to a cgroup, by default to the root of all, and returns the cgroup, or none if there are no cgroups. The
+/// controller's maps are pinned.
 pub fn attach(controller: &str, code: &[u8], cgroup: Option<&Path>) -> Result<Option<PathBuf>, Error> {
     let place = match cgroup {
         Some(cgroup) => Some(cgroup.to_path_buf()),

@@ -17,7 +17,7 @@ const BPFFS: &str = "/sys/fs/bpf";
 /// The magic number of bpffs (`linux/magic.h`).
 const MAGIC: u32 = 0xcafe_4a11;
 
-/// Where programs are.
+/// The directory of the programs.
 pub fn root() -> PathBuf {
     Path::new(BPFFS).join("knee")
 }
@@ -83,12 +83,12 @@ pub fn remove(name: &str) -> Result<bool, Error> {
     Ok(existed)
 }
 
-/// Whether this process may see what is pinned: to others everything looks absent.
+/// Whether this process may see pins: to others everything looks absent.
 pub fn visible() -> bool {
     geteuid().is_root()
 }
 
-/// Refuses a process that may not see what is pinned.
+/// Refuses a process that may not see pins.
 pub fn require() -> Result<(), Error> {
     match visible() {
         true => own(),
@@ -99,7 +99,7 @@ pub fn require() -> Result<(), Error> {
     }
 }
 
-/// Waits until no other process changes what is pinned.
+/// Waits until no other process changes pins.
 pub fn lock() -> Result<Turn, Error> {
     let turn = turn::take()?;
     own()?;

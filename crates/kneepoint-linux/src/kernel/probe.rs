@@ -10,18 +10,18 @@ use libbpf_rs::btf::types::{Enum, Func, Struct};
 use super::errors::Error;
 use super::pins;
 
-/// Something that kernel programs need.
+/// A requirement of kernel programs.
 #[derive(Clone, Debug)]
 pub struct Need {
-    /// What it is.
+    /// Its name.
     pub name: &'static str,
     /// Whether this machine has it.
     pub met: bool,
-    /// What was found.
+    /// The finding.
     pub found: String,
     /// The remedy if it is missing.
     pub remedy: &'static str,
-    /// What needs it.
+    /// The features that need it.
     pub used_for: &'static str,
     /// Whether nothing can be loaded without it.
     pub required: bool,
@@ -47,7 +47,7 @@ fn capabilities() -> u64 {
     line.and_then(|line| u64::from_str_radix(line.trim(), 16).ok()).unwrap_or_default()
 }
 
-/// Everything that kernel programs need.
+/// All requirements of kernel programs.
 pub fn needs() -> Vec<Need> {
     let held = capabilities();
     let may = |bit: u32| held >> bit & 1 == 1;
@@ -123,7 +123,7 @@ pub fn has_links(types: &Btf) -> bool {
         .any(|one| one.iter().any(|member| member.name.is_some_and(|name| name == "BPF_F_LINK")))
 }
 
-/// The first need that is not met, as an error.
+/// The first unmet requirement, as an error.
 pub fn require() -> Result<(), Error> {
     match needs().into_iter().find(|need| need.required && !need.met) {
         None => Ok(()),

@@ -51,7 +51,7 @@ pub(super) struct Filter {
     /// The queue of the laboratory whose parameters it has, if any.
     pub core: &'static str,
     pub object: &'static [u8],
-    /// Its place among the filters of a device, by which it is found again: hints are written before queues read them.
+    /// Its place among the filters of a device, by which it is recognised: hints are written before queues read them.
     pub priority: u32,
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What controllers report: one record per socket and interval, and one when it closes (`bpf/lib/telemetry.h`).
+//! The reports of controllers: one record per socket and interval, and one when it closes (`bpf/lib/telemetry.h`).
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::sync::mpsc::{Receiver, channel};
@@ -57,7 +57,7 @@ pub struct Record {
 /// The modes by number; other numbers are invalid.
 const MODES: [&str; 3] = ["high-speed", "safe", "compete"];
 
-/// Reads numbers one after the other.
+/// Reads numbers one after another.
 struct Bytes<'b>(&'b [u8]);
 
 impl Bytes<'_> {
@@ -81,7 +81,7 @@ impl Bytes<'_> {
 }
 
 impl Record {
-    /// Reads a record as the kernel wrote it.
+    /// Reads a record in the kernel's format.
     pub fn read(bytes: &[u8]) -> Option<Record> {
         let mut bytes = Bytes(bytes);
         let at = Time(bytes.u64()?);
@@ -137,7 +137,7 @@ impl Reader {
         let (give, taken) = channel();
         let mut builder = RingBufferBuilder::new();
         let added = builder.add(&map, move |bytes| {
-            // A reader that is gone needs nothing.
+            // A closed reader needs nothing.
             Record::read(bytes).map_or(0, |record| give.send(record).map_or(-1, |()| 0))
         });
         added.during("read the records")?;

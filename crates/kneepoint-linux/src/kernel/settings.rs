@@ -29,11 +29,11 @@ kneepoint::settings! {
 pub struct Value {
     /// Its name.
     pub name: String,
-    /// Its value as it would be written.
+    /// Its value in its written form.
     pub value: String,
 }
 
-/// How a typedef of a program represents a parameter.
+/// The representation of a parameter by a typedef of a program.
 struct Unit {
     typedef: &'static str,
     encode: fn(&str, &Field) -> Option<u64>,
@@ -120,7 +120,7 @@ fn variables(btf: &Btf) -> Vec<Variable> {
 pub trait Algorithm: Assign {
     /// Its name.
     fn name(&self) -> &'static str;
-    /// One parameter, as it would be written.
+    /// One parameter, in its written form.
     fn value(&self, name: &str) -> Option<String>;
 }
 impl Algorithm for cc::Config {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! One process at a time changes what is in the kernel. The lock is in a folder of root, so that no other user can hold
-//! it.
+//! One process at a time changes the state of the kernel. The lock is in a folder of root, so that no other user can
+//! hold it.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io;
@@ -20,7 +20,7 @@ use super::errors::{Error, While};
 /// State until the machine restarts: the lock, and defaults of network namespaces.
 pub const FOLDER: &str = "/run/knee";
 const LOCK: &str = "lock";
-/// The longest wait. No work under the lock takes as long.
+/// The longest wait. No work under the lock takes this long.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Between two attempts.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -101,7 +101,7 @@ fn take_at(path: &Path, patience: Duration) -> Result<Turn, Error> {
     Ok(Turn(locked))
 }
 
-/// The process that has the lock, as far as the kernel shows it.
+/// The process that holds the lock, as far as the kernel shows it.
 fn holder(file: &File) -> String {
     let place = file.metadata().map_or(String::new(), |file| {
         format!("{:02x}:{:02x}:{}", major(file.dev()), minor(file.dev()), file.ino())

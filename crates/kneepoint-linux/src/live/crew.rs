@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Sources of traffic on hosts of the kernel: the laboratory's own machines, with sockets for what they request.
 //!
-//! One thread has both ends of every connection of a group, so it sees when a client has received the data. Whether all
-//! of it is
-//! acknowledged, the sending socket says (`SIOCOUTQ`); it is asked each millisecond once the client has everything.
+//! One thread has both ends of every connection of a group, so it sees when a client has received the data. The sending
+//! socket knows whether all of it is acknowledged (`SIOCOUTQ`); it is queried each millisecond once the client has
+//! everything.
 
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Write};
@@ -27,10 +27,10 @@ use crate::tap::News;
 const DATAGRAM_HEADERS: u64 = 28;
 /// TCP's number.
 const TCP: u8 = libc::IPPROTO_TCP as u8;
-/// How often a socket is asked whether everything is acknowledged.
+/// The interval at which a socket is queried for outstanding data.
 const ASK: Duration = Duration::from_millis(1);
 
-/// What is sent.
+/// The payload that is sent.
 static ZEROS: [u8; CHUNK] = [0; CHUNK];
 
 /// The far ends of a crew's pairs of hosts.
@@ -58,7 +58,7 @@ pub(crate) struct Post {
 #[derive(Debug)]
 struct Connection {
     member: usize,
-    /// The member's own number of it.
+    /// The member's own number for it.
     number: u32,
     sender: TcpStream,
     client: Option<TcpStream>,
@@ -68,7 +68,7 @@ struct Connection {
     requested: u64,
     written: u64,
     received: u64,
-    /// When the client had everything so far.
+    /// The time at which the client had everything so far.
     delivered: Time,
     /// Whether nothing more is requested.
     last: bool,
@@ -218,7 +218,7 @@ impl Office {
         }
     }
 
-    /// Waits until a timer expires or a socket is ready; then accepts, reads and writes what is there.
+    /// Waits until a timer expires or a socket is ready; then accepts connections, reads and writes.
     fn wait(&mut self) -> io::Result<()> {
         let listeners: &[TcpListener] = match &self.post.sinks {
             Sinks::Connections(listeners) => listeners,
@@ -335,7 +335,7 @@ impl Connection {
         !self.told && self.received == self.requested && !self.has_to_write() && (self.shut || !self.last)
     }
 
-    /// Writes what the socket takes, and says so if it was the last.
+    /// Writes as much as the socket accepts, and reports whether it was the last.
     fn write(&mut self) -> io::Result<()> {
         while self.written < self.requested {
             let left = usize::try_from(self.requested - self.written).unwrap_or(CHUNK).min(CHUNK);

@@ -15,7 +15,7 @@ use nix::sys::socket::{self, sockopt};
 
 /// A chunk that a sender writes or a sink reads at once.
 pub(crate) const CHUNK: usize = 256 * 1024;
-/// Data that a sender's socket holds unsent; small, so that a transfer stops soon when asked.
+/// Data that a sender's socket holds unsent; small, so that a transfer stops soon on request.
 const UNSENT: libc::c_int = 256 * 1024;
 /// The longest wait between two readings of the clock.
 const LOOK: Duration = Duration::from_millis(50);
@@ -37,7 +37,7 @@ pub(crate) struct Order {
     pub(crate) end: Instant,
 }
 
-/// What a transfer took.
+/// The cost of a transfer.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Spent {
     pub(crate) retransmissions: u32,
@@ -45,8 +45,8 @@ pub(crate) struct Spent {
     pub(crate) processor: Duration,
 }
 
-/// Lets the calling thread run before others of the machine, which its own server would not share: a host that has to wait
-/// for its processor answers in bursts. Where that is not allowed it waits.
+/// Lets the calling thread run before others of the machine, which its own server would not share: a host that must wait
+/// for its processor answers in bursts. Where that is not permitted it waits.
 pub(crate) fn hurry() {
     // SAFETY: the call takes no pointers; on Linux it concerns the calling thread alone.
     unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, PRIORITY) };
@@ -175,7 +175,7 @@ pub(crate) fn sink(listeners: Vec<TcpListener>, end: Instant) -> io::Result<()> 
     Ok(())
 }
 
-/// Takes what a connection has: whether more may follow.
+/// Reads the data of a connection: returns whether more may follow.
 fn discard(stream: &TcpStream) -> bool {
     match take(stream) {
         Ok(taken) => taken > 0,
@@ -183,7 +183,7 @@ fn discard(stream: &TcpStream) -> bool {
     }
 }
 
-/// Takes what a connection has, a chunk at most: how many bytes.
+/// Reads the data of a connection, a chunk at most: returns the number of bytes.
 pub(crate) fn take(stream: &TcpStream) -> io::Result<u64> {
     // SAFETY: with MSG_TRUNC the kernel drops the bytes of a TCP socket and writes nothing.
     let taken = unsafe {
@@ -220,7 +220,7 @@ pub(crate) fn info(stream: &TcpStream) -> io::Result<libc::tcp_info> {
     }
 }
 
-/// Ends a connection without sending what is left.
+/// Ends a connection without sending the remaining data.
 pub(crate) fn abort(stream: &TcpStream) -> io::Result<()> {
     let now = libc::linger { l_onoff: 1, l_linger: 0 };
     Ok(socket::setsockopt(stream, sockopt::Linger, &now)?)

@@ -14,7 +14,7 @@ use crate::emulator::Inside;
 use crate::frame::Tuple;
 use crate::kernel::{Reader, Record};
 
-/// How long a reader waits for records.
+/// The time for which a reader waits for records.
 const WAIT: Duration = Duration::from_millis(5);
 
 /// The latest record by both ends.
@@ -34,7 +34,7 @@ pub(super) fn look(controls: &[&str], end: Instant) -> Inside {
                 all.extend(records.into_iter().map(|one| ((one.source, one.destination), one)));
             }
         };
-        // Without a thread it is one that reports nothing.
+        // Without a thread it reports nothing.
         let _ = Builder::new().spawn(reading);
     }
     Box::new(move |tuple: &Tuple| {

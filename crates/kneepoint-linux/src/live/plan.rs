@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a scenario's hosts do, for hosts of the kernel.
+//! The plan of a scenario's hosts, for hosts of the kernel.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddrV4;
@@ -34,15 +34,15 @@ pub struct Plan {
 /// A transfer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Transfer {
-    /// Its congestion control, as the kernel names it.
+    /// Its congestion control, by the kernel's name.
     pub control: String,
-    /// When it starts.
+    /// The time at which it starts.
     pub start: Span,
-    /// When it has no more data, unless it was complete before.
+    /// The end of its data, unless it was complete before.
     pub stop: Option<Span>,
     /// The amount to send; unlimited if none.
     pub size: Option<Bytes>,
-    /// The payload of its packets, where it is not what the device allows.
+    /// The payload of its packets, if it differs from the device's default.
     pub payload: Option<Bytes>,
     /// Its group, by its place among the groups of traffic.
     pub group: u32,
@@ -72,15 +72,15 @@ impl Transfer {
 pub struct Crew {
     /// The group, by its place among the groups of traffic.
     pub group: u32,
-    /// The congestion control of its connections, as the kernel names it; empty if it sends datagrams.
+    /// The congestion control of its connections, by the kernel's name; empty if it sends datagrams.
     pub control: String,
-    /// The payload of its packets, where it is not what the device allows.
+    /// The payload of its packets, if it differs from the device's default.
     pub payload: Option<Bytes>,
     /// The host that sends.
     pub sender: Side,
     /// The nodes of the near and of the far host, for each pair of hosts.
     pub ways: Vec<(NodeId, NodeId)>,
-    /// What its members do.
+    /// The actions of its members.
     pub(crate) source: Config,
     /// The members.
     pub members: Vec<Member>,
@@ -112,7 +112,7 @@ impl Member {
 }
 
 impl Transfer {
-    /// One without end, from the near host.
+    /// An endless one, from the near host.
     pub fn endless(control: &str, start: Span, group: u32, way: (NodeId, NodeId)) -> Transfer {
         let (control, sender) = (control.to_string(), Side::Near);
         Transfer { control, start, stop: None, size: None, payload: None, group, sender, way }
@@ -120,8 +120,8 @@ impl Transfer {
 }
 
 impl Plan {
-    /// The plan of a scenario; `control` is the kernel's name of a group's congestion control. The error says what the kernel's hosts
-    /// do not do.
+    /// The plan of a scenario; `control` is the kernel's name of a group's congestion control. The error names what the kernel's
+    /// hosts cannot do.
     pub fn new(valid: &Valid, seed: u64, control: impl Fn(&Group) -> String) -> Result<Plan, String> {
         if !valid.joints().is_empty() {
             return Err("there are no proxies that split connections here: leave `[proxy]` out".into());
@@ -216,8 +216,8 @@ impl Setup<'_> {
         Ok(Crew { group: place, control, payload, sender, ways, source: group.source.clone(), members })
     }
 
-    /// Who sends data between two nodes, and the nodes of the near and of the far host: data through the first measured link comes
-    /// from the near host.
+    /// The sender of data between two nodes, and the nodes of the near and of the far host: data through the first measured link
+    /// is from the near host.
     fn direct(&mut self, pair: (NodeId, NodeId)) -> (Side, (NodeId, NodeId)) {
         let measured = self.valid.network().links.iter().position(|link| link.measured);
         let mut crosses = |(from, to): (NodeId, NodeId)| {
@@ -229,7 +229,7 @@ impl Setup<'_> {
     }
 }
 
-/// The payload of a group's packets, where it is not what the device allows.
+/// The payload of a group's packets, if it differs from the device's default.
 fn payload(group: &Group) -> Result<Option<Bytes>, String> {
     let payload = group.tcp.as_ref().map(|tcp| tcp.payload).filter(|payload| *payload != FULL);
     match payload.filter(|payload| *payload > FULL) {

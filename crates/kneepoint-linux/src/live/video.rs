@@ -46,7 +46,7 @@ pub struct Show {
     pub clip: Arc<Vec<u8>>,
     /// The number of its pictures.
     pub pictures: u64,
-    /// How it is buffered.
+    /// Its buffering.
     pub buffering: Buffering,
     /// The program that plays it.
     pub viewer: Viewer,
@@ -64,9 +64,9 @@ pub enum Viewer {
 /// A playback from both ends.
 #[derive(Clone, Debug, Default)]
 pub struct Shown {
-    /// What the player saw.
+    /// The player's observations.
     pub playback: Playback,
-    /// What the server saw.
+    /// The server's observations.
     pub served: Served,
 }
 

@@ -64,7 +64,7 @@ unsafe extern "C" {
 
 /// Every algorithm.
 pub fn algorithms() -> &'static [Algorithm] {
-    // SAFETY: the C side declares an array of so many, and neither changes.
+    // SAFETY: the C side declares an array of this length, and neither changes.
     unsafe { slice::from_raw_parts(&raw const knee_algorithms, knee_algorithm_count as usize) }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! One trace to several controllers, and where their windows part.
+//! One trace for several controllers, and the steps at which their windows diverge.
 
 use kneepoint::cc::{self, Advice, Advised, Any, Cause, Config, Ecn, Loss, Resize, Start, Timeout};
 use kneepoint::settings::Raw;
@@ -148,12 +148,12 @@ pub enum Verdict {
     Undecided(usize),
 }
 
-/// Compares `machines`, the first with the others; `config` has their types.
+/// Compares `machines`, each with the first; `config` has their types.
 pub fn compare(config: &Config, machines: &mut [Box<dyn Machine>], steps: &[Step]) -> Verdict {
     walk(config, machines, steps, false)
 }
 
-/// The same, and after each step the others go on from the first's window, so that a step shows its own error alone.
+/// The same, but after each step the others continue from the first's window, so that a step shows only its own error.
 pub fn compare_steps(config: &Config, machines: &mut [Box<dyn Machine>], steps: &[Step]) -> Verdict {
     walk(config, machines, steps, true)
 }
@@ -197,7 +197,7 @@ fn undecided(config: &Config, steps: &[Step]) -> bool {
             }
         }
     };
-    // Every other so many, because averages of any memory are to move, and to move against the least.
+    // Every second number, because averages with any memory must move, and move against the least.
     let delays = |every: usize, phase: usize| {
         move |place: usize, step: &mut Step| {
             if let Signal::Ack(heard) = &mut step.signal

@@ -40,11 +40,11 @@ use written::micros;
 pub struct Step {
     /// When.
     pub at: Time,
-    /// What is heard.
+    /// The signal.
     pub signal: Signal,
 }
 
-/// What a controller hears.
+/// A controller's signal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Signal {
     /// The connection begins with a window of this many packets.
@@ -81,7 +81,7 @@ pub enum Signal {
     },
     /// Sending begins again.
     Resume {
-        /// How long nothing was in flight.
+        /// The time for which nothing was in flight.
         idle: Span,
     },
     /// The host sets sizes, for a loss that was none.
@@ -119,7 +119,7 @@ pub struct Heard {
     pub draw: f64,
     /// Packets known to have arrived.
     pub delivered: u64,
-    /// Packets retransmitted so far, or lost where numbers are never used again.
+    /// Packets retransmitted so far, or lost where numbers are never reused.
     pub resent: u64,
     /// Whether the sender had nothing more to send.
     pub limited: bool,
@@ -159,7 +159,7 @@ fn nanos(text: &str) -> Option<u64> {
     whole.parse::<u64>().ok()?.checked_mul(1000)?.checked_add(decimals)
 }
 
-/// One cell and where it stands.
+/// One cell and its position.
 #[derive(Clone, Copy)]
 struct Cell<'a> {
     text: &'a str,

@@ -20,7 +20,7 @@ const CWR: u8 = 128;
 const STAMPS: u32 = 12;
 /// The peer's clock at the beginning, in milliseconds.
 const PEER_ORIGIN: u32 = 1000;
-/// A connection without anything left to do is inspected for this long, and a round trip, before it ends.
+/// A connection with nothing left to do is observed for this long, plus a round trip, before it ends.
 const QUIET: Span = Span::from_millis(60);
 
 pub(super) struct Conversation {
@@ -39,7 +39,7 @@ pub(super) struct Conversation {
     /// Bytes written so far, and calls that are still to come.
     written: u32,
     calls: usize,
-    /// How often an acknowledgement was sent or held back.
+    /// The number of acknowledgements sent or held back.
     held: u32,
     over: bool,
 }

@@ -64,7 +64,7 @@ const PRIORITY: i32 = 40;
 const STAGGER: Span = Span::from_micros(7_300);
 /// The longest frame.
 const LONGEST: usize = 70_000;
-/// Where the flags of a TCP header are behind an IPv4 header.
+/// The position of a TCP header's flags behind an IPv4 header.
 const FLAGS: usize = 20 + 13;
 
 /// A namespace with a device, in which scripts are played.
@@ -78,7 +78,7 @@ pub struct Player {
 }
 
 impl Player {
-    /// A separate namespace, in which windows shrink after an idle period or do not.
+    /// A separate namespace, with or without the reduction of windows after an idle period.
     pub fn new(restart_after_idle: bool) -> io::Result<Player> {
         let namespace = Namespace::new()?;
         let [address, peer] = [1, 2].map(|host| Network(0).host(host));
@@ -220,7 +220,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Reads everything that the kernel sent; `overdue` is how late the player is.
+    /// Reads everything that the kernel sent; `overdue` is the player's delay.
     fn read(&mut self, overdue: Span) -> io::Result<()> {
         loop {
             let length = match (&mut &*self.device).read(&mut self.room) {

@@ -16,7 +16,7 @@ pub(super) struct Path {
     impairments: Vec<Impairment>,
     /// Transmissions so far, by segment.
     sent: Vec<u32>,
-    /// When the bottleneck has nothing to do.
+    /// The time at which the bottleneck becomes idle.
     free: Time,
     /// The latest arrival in order.
     last: Time,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What is played to a kernel socket.
+//! The script for a kernel socket.
 
 use kneepoint::units::Span;
 
@@ -35,13 +35,13 @@ pub struct Plan {
     pub queue: u32,
     /// The peer acknowledges every n-th segment in order.
     pub every: u32,
-    /// How long it waits for the n-th.
+    /// The delay of the n-th.
     pub patience: Span,
     /// The application's writes and their times, from the arrival of the SYN.
     pub writes: Vec<Write>,
-    /// What goes wrong.
+    /// The impairments of the path.
     pub impairments: Vec<Impairment>,
-    /// When the script ends at the latest.
+    /// The latest end of the script.
     pub until: Span,
 }
 
@@ -59,24 +59,24 @@ pub struct Write {
 pub struct Transmission {
     /// The segment.
     pub segment: u32,
-    /// Which of its transmissions.
+    /// The number of its transmission.
     pub nth: u32,
 }
 
-/// Something that goes wrong.
+/// A disturbance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Impairment {
     /// The segment is lost.
     Loss(Transmission),
     /// It arrives this much later than others, which overtake it.
     Late(Transmission, Span),
-    /// It arrives a second time, so much later.
+    /// It arrives a second time, this much later.
     Twice(Transmission, Span),
     /// A queue marks it.
     Mark(Transmission),
     /// The n-th acknowledgement is lost.
     LostAck(u32),
-    /// It arrives so much later than others.
+    /// It arrives this much later than others.
     LateAck(u32, Span),
     /// From a time on, the peer has room for this many bytes.
     Window(Span, u32),

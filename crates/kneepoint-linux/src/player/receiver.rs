@@ -3,16 +3,16 @@
 
 use super::plan::MSS;
 
-/// When a segment is acknowledged.
+/// The rule for acknowledging a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reply {
     /// At once.
     Now,
-    /// With the next, or when patience ends.
+    /// With the next, or after a timeout.
     Later,
 }
 
-/// What an acknowledgement says.
+/// The contents of an acknowledgement.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Ack {
     pub ack: u32,
@@ -25,7 +25,7 @@ pub(super) struct Ack {
     pub ece: bool,
 }
 
-/// A segment on the way.
+/// A segment in flight.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Piece {
     pub first: u32,

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What was seen of a connection.
+//! The observations of a connection.
 
 use kneepoint::units::Span;
 
 use super::plan::Plan;
 
-/// A plan as it was played.
+/// A played plan.
 #[derive(Clone, Debug)]
 pub struct Played {
     /// The plan.
     pub plan: Plan,
-    /// What happened, in order.
+    /// All events, in order.
     pub records: Vec<Record>,
     /// The greatest lateness of the player.
     pub late: Span,
-    /// The ticks of the kernel's clock, by which its timers expire.
+    /// The ticks of the kernel's clock, at which its timers expire.
     pub ticks: Ticks,
     /// The failure, if any.
     pub failure: Option<String>,
@@ -29,7 +29,7 @@ pub struct Record {
     pub what: What,
 }
 
-/// What happened.
+/// The recorded event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum What {
     /// The application wrote this many bytes.
@@ -64,7 +64,7 @@ pub struct Segment {
 /// The kernel's first timestamp in a record.
 pub const STAMP_ORIGIN: u32 = 100;
 
-/// The kernel's clock ticks: its timers expire at ticks only, and those far away at every eighth or sixty-fourth.
+/// The kernel's clock ticks: its timers expire only at ticks, and distant ones at every eighth or sixty-fourth tick.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ticks {
     /// The time between two.

@@ -39,7 +39,7 @@ impl Application {
         Ok(())
     }
 
-    /// Writes; how many bytes the kernel took.
+    /// Writes, and returns the number of bytes that the kernel took.
     pub fn write(&mut self, bytes: u32) -> io::Result<u32> {
         self.room.resize(bytes as usize, 0);
         Ok(nix::unistd::write(&self.socket, &self.room)? as u32)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a connection acts upon: the device, the clock, and cues to itself.
+//! The resources of a connection: the device, the clock, and its own timers.
 
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -10,7 +10,7 @@ use nix::time::{ClockId, clock_gettime};
 use super::receiver::{Ack, Piece};
 use crate::tun::VIRTUAL_HEADER;
 
-/// Something that happens to a connection at a time.
+/// A timed event of a connection.
 #[derive(Clone, Debug)]
 pub(super) enum Cue {
     /// The SYN arrives.
@@ -25,7 +25,7 @@ pub(super) enum Cue {
     Patience(u32),
     /// An acknowledgement with this timestamp arrives late.
     Answer(Ack, u32),
-    /// The peer has so much room.
+    /// The peer has this much room.
     Resize(u32),
     /// The connection is over if there are still only this many records.
     Rest(usize),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Ranges of bytes, in order and apart.
+//! Disjoint ranges of bytes, in order.
 
 use std::collections::VecDeque;
 
@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 pub(super) struct Ranges(VecDeque<(u64, u64)>);
 
 impl Ranges {
-    /// Adds a range, and tells the parts of it that are new.
+    /// Adds a range, and returns the new parts of it.
     pub(super) fn add(&mut self, from: u64, to: u64, mut new: impl FnMut(u64, u64)) {
         if from >= to {
             return;

@@ -11,11 +11,11 @@ use crate::frame::Tcp;
 
 /// The shortest silence before a retransmission that is a timeout's: Linux's `TCP_RTO_MIN`.
 const SILENCE: Span = Span::from_millis(200);
-/// The payload of a full packet over Ethernet with timestamps, until the connection says otherwise.
+/// The payload of a full packet over Ethernet with timestamps, until the connection shows another.
 const USUAL_MSS: u32 = 1448;
 /// The bytes that timestamps take from every segment.
 const TIMESTAMPS: u32 = 12;
-/// Timestamps that are kept: four seconds of a clock of milliseconds.
+/// The number of kept timestamps: four seconds of a millisecond clock.
 const STAMPS: usize = 4096;
 
 /// A range of bytes sent at once.
@@ -32,7 +32,7 @@ struct Piece {
     sacked: bool,
 }
 
-/// Why bytes are sent.
+/// The reason why bytes are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Again {
     /// At least one is new.
@@ -41,7 +41,7 @@ pub(super) enum Again {
     Repair,
     /// A timer expired.
     Timeout,
-    /// A recovery episode goes on, or a probe.
+    /// A recovery episode is in progress, or a probe.
     Other,
 }
 
@@ -56,7 +56,7 @@ pub(super) struct Sent {
 pub(super) struct Heard {
     pub(super) acked: Bytes,
     pub(super) rtt: Option<Span>,
-    /// Begin, delivery and size of a transfer whose end was acknowledged.
+    /// Beginning, delivery and size of a transfer whose end was acknowledged.
     pub(super) completed: Option<(Time, Time, Bytes)>,
 }
 
@@ -65,7 +65,7 @@ pub(super) struct Heard {
 pub(super) struct Stream {
     /// The sequence number of offset zero, once one was seen.
     base: Option<u32>,
-    /// When its SYN was sent, unless it was sent twice or has been answered.
+    /// The time of its SYN, unless it was sent twice or has been answered.
     syn: Option<Time>,
     /// The greatest payload that its own end announced that it receives.
     announced: Option<u16>,
@@ -73,7 +73,7 @@ pub(super) struct Stream {
     una: u64,
     high: u64,
     pieces: VecDeque<Piece>,
-    /// When its timestamps were first used, the latest ones.
+    /// The first use of its latest timestamps.
     stamps: VecDeque<(u32, Time)>,
     sacked: Ranges,
     received: Ranges,
@@ -87,7 +87,7 @@ pub(super) struct Stream {
     duplicates: u32,
     /// A recovery episode lasts until everything below it is acknowledged.
     point: u64,
-    /// When something was last sent or heard.
+    /// The time of the last packet in either direction.
     active: Time,
 }
 
@@ -188,7 +188,7 @@ impl Stream {
         why
     }
 
-    /// Its receiver is handed payload, of which it did not have so much.
+    /// Its receiver gets payload, this much of which is new.
     pub(super) fn arrived(&mut self, seq: u32, payload: u32, now: Time) -> Bytes {
         let Some(from) = self.offset(seq) else { return Bytes(0) };
         // Segments below `known` were forgotten, and are reported again.
@@ -241,7 +241,7 @@ impl Stream {
         Some(Heard { acked: Bytes(acked), rtt, completed })
     }
 
-    /// The payload of its segments, once that is known.
+    /// The payload of its segments, once it is known.
     pub(super) fn mss(&self) -> Option<u32> {
         self.mss
     }
@@ -299,7 +299,7 @@ impl Stream {
         (next, blocks)
     }
 
-    /// When the first packet was sent whose timestamp this echoes.
+    /// The sending time of the first packet whose timestamp this echoes.
     pub(super) fn echoed(&self, tcp: &Tcp) -> Option<Time> {
         let (_, echo) = tcp.options.timestamps?;
         let place = self.stamps.partition_point(|(stamp, _)| !reached(*stamp, echo));

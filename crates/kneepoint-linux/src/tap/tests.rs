@@ -58,7 +58,7 @@ impl Talk {
         Talk { tap, log: Log::default(), forward, stamps: false }
     }
 
-    /// A segment enters at `at` milliseconds and leaves a way later, unless it is lost.
+    /// A segment enters at `at` milliseconds and leaves one delay later, unless it is lost.
     fn say(&mut self, at: u64, forward: bool, lost: bool, segment: Segment) -> Packet {
         let flow = if forward { self.forward } else { self.forward.reversed() };
         let frame = forge::tcp(flow, &segment);
@@ -186,7 +186,7 @@ fn a_repair_begins_with_the_retransmission_after_blocks_and_its_round_trip_is_am
     for segment in 1..5 {
         talk.data(20, segment, segment == 3);
     }
-    // Blocks come in one by one; only what is new in them measures.
+    // Blocks arrive one by one; only the new part of each is a measurement.
     talk.ack(30, 0, &[(1, 2)], 0);
     talk.ack(31, 0, &[(1, 3)], 0);
     let packet = talk.ack(32, 0, &[(4, 5), (1, 3)], 0);

@@ -16,20 +16,20 @@ use super::netlink::attribute;
 pub(super) struct Discipline {
     /// Linux's name.
     pub(super) kind: &'static str,
-    /// Its options, as they are sent.
+    /// Its options, in the form in which they are sent.
     pub(super) options: Vec<Vec<u8>>,
-    /// Where it drops and marks.
+    /// The point at which it drops and marks.
     pub(super) acts: Acts,
-    /// Whether it transmits at the link's rate by itself.
+    /// Whether it shapes to the link's rate by itself.
     pub(super) shapes: bool,
 }
 
-/// Where a discipline drops and marks.
+/// The point at which a discipline drops and marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Acts {
     /// On packets that arrive.
     OnArrival,
-    /// On packets that are next to leave.
+    /// On packets that leave next.
     AtHead,
     /// The same, in the queue of each flow.
     AtHeadOfFlow,
@@ -94,7 +94,7 @@ fn packets(facts: &Facts) -> u32 {
     }
 }
 
-/// A parameter, as it is written.
+/// A parameter in its written form.
 fn get<T: FromStr>(config: &Config, name: &str) -> T
 where
     T::Err: Display,
@@ -243,7 +243,7 @@ fn cake(config: &Config, facts: &Facts) -> Result<Discipline, String> {
         cake_rate(facts.rate),
         word(3, ONE_CLASS),
         word(5, EACH_FLOW),
-        // Sizes are those of IP packets.
+        // Sizes are IP packets'.
         attribute(6, &0i32.to_ne_bytes()),
         word(7, micros(get(config, "interval"))),
         word(8, micros(get(config, "target"))),

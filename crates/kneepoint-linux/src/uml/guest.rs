@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The first process of an instance: this program, which makes the network, runs hosts on it and writes down what it saw.
+//! The first process of an instance: this program, which makes the network, runs hosts on it and records its observations.
 
 mod recorder;
 
@@ -32,14 +32,14 @@ use recorder::Recorder;
 
 /// The path of this program in an instance.
 pub(super) const PROGRAM: &str = "/knee-inside";
-/// Where an instance has the directory of its run.
+/// The directory of an instance's run.
 const RUN: &str = "/run";
 /// The contents of that directory.
 pub(super) const JOB: &str = "job";
 pub(super) const OUTCOME: &str = "outcome";
 pub(super) const PACKETS: &str = "packets";
 pub(super) const REACHED: &str = "reached";
-/// After the end of a run queues empty, so that of every packet it is known whether it was dropped; and packets travel.
+/// After the end of a run queues empty and packets arrive, so that the fate of every packet is known.
 const TRAVEL: Duration = Duration::from_secs(2);
 
 /// Whether this process is the first of an instance.
@@ -75,7 +75,7 @@ fn run() -> io::Result<Outcome> {
     let text = trying("the job", fs::read_to_string(Path::new(RUN).join(JOB)))?;
     let job = Job::read(&text).map_err(io::Error::other)?;
     live::allow_files()?;
-    // Buffers of sockets are not what limits a transfer.
+    // Buffers of sockets do not limit transfers.
     fs::write("/proc/sys/net/ipv4/tcp_mem", "100000 150000 200000")?;
     let network = Network::make(&job)?;
     work(job, network)
@@ -150,7 +150,7 @@ fn enter(namespace: u32) -> io::Result<()> {
 /// The beginning of the run, by both clocks: on a whole second, so that ticks have the same phase in every run.
 fn beginning() -> io::Result<(Instant, u64)> {
     let read = |clock| clock_gettime(clock).map(|time| Duration::from(time).as_nanos() as u64);
-    // To read a clock takes time, always the same, so what is read between two readings belongs to their middle.
+    // Reading a clock takes a constant time, so an observation between two readings belongs to their middle.
     let before = Instant::now();
     let real = read(ClockId::CLOCK_REALTIME)?;
     let after = Instant::now();

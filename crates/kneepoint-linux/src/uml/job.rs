@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What an instance is to do, as text: it is written outside and read inside.
+//! The order to an instance, as text: written outside and read inside.
 //!
-//! A line has a word and its arguments. Bytes and texts are in hexadecimal digits, times in nanoseconds, `-` stands for
+//! A line has a word and its arguments. Bytes and texts are in hexadecimal digits, times in nanoseconds, and `-` means
 //! nothing.
 
 use std::fmt::Write as _;
@@ -23,9 +23,9 @@ pub(super) type Said = (u32, Vec<u8>);
 #[derive(Debug, Default)]
 pub(super) struct Job {
     pub(super) seed: u64,
-    /// When hosts stop.
+    /// The time at which hosts stop.
     pub(super) end: Span,
-    /// How long queues may take to empty after that.
+    /// The time for queues to empty after that.
     pub(super) drain: Span,
     /// Whether hosts request ECN.
     pub(super) ecn: bool,
@@ -36,7 +36,7 @@ pub(super) struct Job {
     /// Devices that must send single packets, without offload.
     pub(super) plain: Vec<(u32, u32)>,
     pub(super) points: Vec<(u32, Vec<Point>)>,
-    /// Namespaces whose disciplines are asked what they dropped.
+    /// Namespaces whose disciplines are queried for their drops.
     pub(super) counted: Vec<u32>,
     pub(super) plan: Plan,
 }
@@ -67,7 +67,7 @@ impl Job {
         }
     }
 
-    /// The text; the error says what cannot be written.
+    /// The text; the error names the part that cannot be written.
     pub(super) fn write(&self) -> Result<String, String> {
         let mut text = String::new();
         let mut line = |parts: &[String]| {
@@ -279,7 +279,7 @@ fn crew(words: &[&str]) -> Option<Crew> {
     })
 }
 
-/// Sets a field to a value as it is written, in the form that the field takes; returns whether one did.
+/// Sets a field to a written value, in the form that the field takes; returns whether one did.
 fn set(source: &mut Config, field: &str, value: &str) -> bool {
     let listed = value.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
     let list = listed.map(|rest| Raw::List(rest.split(", ").map(Raw::guess).collect()));

@@ -59,11 +59,11 @@ pub fn controls() -> impl Iterator<Item = &'static str> {
 pub struct Kernel {
     /// The program.
     pub program: PathBuf,
-    /// Its version and its sources.
+    /// Patches that every kernel receives.
     pub about: String,
 }
 
-/// A kernel to be built, or to be found: the configuration, and patches in order.
+/// A kernel to build, or to find: the configuration, and patches in order.
 #[derive(Clone, Debug)]
 pub struct Recipe {
     patches: Vec<(String, String)>,
@@ -76,7 +76,7 @@ impl Recipe {
         Recipe { patches: [vec![own], patches].concat() }
     }
 
-    /// Whether it has other patches than its own, so that its contents are unknown.
+    /// Whether it has patches of the caller, so that its contents are unknown.
     pub fn is_patched(&self) -> bool {
         self.patches.len() > 1
     }
@@ -116,7 +116,7 @@ fn entries(cache: &Path) -> io::Result<Vec<fs::DirEntry>> {
 }
 
 impl Kernel {
-    /// The one in a directory of the cache, if its program is the one that was built.
+    /// The kernel in a directory of the cache, if its program is as it was built.
     fn open(directory: &Path) -> io::Result<Kernel> {
         let manifest = fs::read_to_string(directory.join(MANIFEST))?;
         let program = directory.join(PROGRAM);
@@ -134,7 +134,7 @@ impl Kernel {
     }
 }
 
-/// Where kernels are kept: `kneepoint/uml` in the user's cache.
+/// The place of kept kernels: `kneepoint/uml` in the user's cache.
 pub fn cache() -> Option<PathBuf> {
     let set = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let base = set("XDG_CACHE_HOME").or_else(|| set("HOME").map(|home| home.join(".cache")))?;

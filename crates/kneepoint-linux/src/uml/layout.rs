@@ -28,28 +28,28 @@ pub(super) const FAR: u32 = 1;
 /// The number of the first device.
 const FIRST: u32 = 10;
 
-/// A place where packets are seen: a device of a namespace, and the direction there.
+/// A point of observation: a device of a namespace, and the direction there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Point {
     pub(super) device: u32,
     pub(super) leaving: bool,
 }
 
-/// A queue whose packets are followed.
+/// An observed queue.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Followed {
     /// The place of its link in the network.
     pub(super) link: u32,
     pub(super) measured: bool,
     pub(super) acts: Acts,
-    /// Where the kernel counts its drops: namespace, device, parent.
+    /// The kernel's counter of its drops: namespace, device, parent.
     pub(super) counter: [u32; 3],
 }
 
-/// A step of a packet's way that is seen.
+/// An observed step of a packet's path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// It arrives at the queue with this place among those followed, without being seen there if it came from its host.
+    /// It arrives at the observed queue of this number, without being observed there if it came from its host.
     Arrives { queue: usize, at: Option<Point> },
     /// Its transmission begins.
     Leaves { queue: usize, at: Point },
@@ -63,7 +63,7 @@ pub(super) type Way = Vec<Step>;
 /// The whole.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Layout {
-    /// How many namespaces.
+    /// The number of namespaces.
     pub(super) namespaces: u32,
     /// The messages in each, in order.
     pub(super) messages: Vec<(u32, Message)>,
@@ -71,9 +71,9 @@ pub(super) struct Layout {
     pub(super) changes: Vec<(Span, u32, Message)>,
     /// Namespaces that forward.
     pub(super) forwarding: Vec<u32>,
-    /// Devices of hosts, which are to send packets and nothing greater.
+    /// Devices of hosts, which may only send single packets.
     pub(super) plain: Vec<(u32, u32)>,
-    /// Where packets are seen, by namespace.
+    /// Points of observation, by namespace.
     pub(super) points: Vec<(u32, Vec<Point>)>,
     pub(super) followed: Vec<Followed>,
     /// By path, of packets from the near host and from the far one.
@@ -90,7 +90,7 @@ struct Laid {
     into: u32,
     /// The namespace where it ends.
     to: u32,
-    /// The place of its queue among those followed, and whether its channel loses packets.
+    /// The number of its queue among the observed ones, and whether its channel loses packets.
     queue: Option<usize>,
     loses: bool,
 }
@@ -117,7 +117,7 @@ pub(super) fn address(side: Side, path: usize) -> Ipv4Addr {
 }
 
 impl Layout {
-    /// The network of `valid` for paths between these nodes; the error says what Linux cannot do.
+    /// The network of `valid` for paths between these nodes; the error names what Linux cannot do.
     pub(super) fn new(valid: &Valid, seed: u64, paths: &[(NodeId, NodeId)]) -> Result<Layout, String> {
         let mut laying = Laying {
             valid,
@@ -241,7 +241,7 @@ impl Laying<'_> {
         (ends[0], ends[1])
     }
 
-    /// A host at a node: the host's device, and the node's. A packet is seen where it leaves its host and where it reaches the other.
+    /// A host at a node: the host's device, and the node's. A packet is observed where it leaves its host and where it reaches the other.
     fn attach(&mut self, host: u32, node: NodeId) -> (u32, u32) {
         if let Some(devices) = self.attached.get(&(host, node)) {
             return *devices;
@@ -303,7 +303,7 @@ impl Laying<'_> {
     }
 }
 
-/// How long it takes until the slowest queue has emptied.
+/// The time until the slowest queue has emptied.
 pub(super) fn emptied(valid: &Valid, layout: &Layout) -> Span {
     let packet = valid.full_packet();
     let whole = |queue: &Followed| {

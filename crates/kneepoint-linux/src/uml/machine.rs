@@ -8,8 +8,8 @@
 //! ```
 //!
 //! An instance receives no path: it works in the directory of its run, and its command line, which the kernel takes as
-//! a source of random
-//! numbers, is the same everywhere. The kernel ends it when the thread that started it ends in any way.
+//! a source of random numbers, is the same everywhere. The kernel ends it when the thread that started it ends, for
+//! any reason.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek};
@@ -36,7 +36,7 @@ const PREFIX: &str = "knee-uml-";
 const LOCK: &str = "lock";
 /// Memory files are mapped from here where there is room, because that is memory already.
 const MEMORY: &str = "/dev/shm";
-/// Memory of an instance, which it takes as it needs it.
+/// Memory of an instance, which is allocated on demand.
 const MIB: u64 = 1024;
 /// Room for the memory of some instances, and for their packets.
 const ROOM: u64 = 4 << 30;
@@ -46,12 +46,12 @@ const YOUNG: Duration = Duration::from_secs(60);
 const LOOK: Duration = Duration::from_millis(10);
 /// Looks between two readings of the run's progress.
 const LOOKS: u32 = 20;
-/// How much of the kernel's last output an error message quotes.
+/// The length of the kernel's last output that an error message quotes.
 const PRINTED: usize = 2000;
 /// The clock of an instance begins here: 14 November 2023.
 const BEGINS: u64 = 1_700_000_000;
 
-/// Where instances of this process work. Dropped, it is gone.
+/// The directory of this process's instances. It is removed when dropped.
 #[derive(Debug)]
 pub struct Station {
     directory: PathBuf,
@@ -93,7 +93,7 @@ impl Station {
             io::Error::other(format!("the instance ended ({status}) without a word: {said}"))
         })?;
         let outcome = Outcome::read(&text).map_err(io::Error::other)?;
-        // Its packets can be read when the directory is gone.
+        // Its packets can be read after the directory is removed.
         Ok((outcome, File::open(here.0.join(PACKETS))?))
     }
 }
@@ -187,7 +187,7 @@ fn tail(mut printed: &File) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes[from..]).trim().to_string())
 }
 
-/// Whether a file system has room for instances, and lets them run what is there.
+/// Whether a file system has room for instances, and permits execution.
 fn suits(base: &Path) -> bool {
     statvfs(base).is_ok_and(|there| {
         let free = there.blocks_available() * there.fragment_size();
@@ -225,7 +225,7 @@ pub(super) fn sweep(base: &Path) {
     }
 }
 
-/// Whether a name is that of our directory: the numbers of a process and of a directory.
+/// Whether this is a name of our directories: the numbers of a process and of a directory.
 fn is_name(name: &str) -> bool {
     let numbers = name.strip_prefix(PREFIX).and_then(|rest| rest.split_once('-'));
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit());

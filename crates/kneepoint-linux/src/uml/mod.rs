@@ -43,7 +43,7 @@ use netlink::Dropped;
 use replay::replay;
 use trips::Trips;
 
-/// What was seen.
+/// The observations of a run.
 #[derive(Debug)]
 pub struct Seen<O> {
     /// The observer.
@@ -52,7 +52,7 @@ pub struct Seen<O> {
     pub retransmissions: Vec<u32>,
     /// Packets that exceeded the MTU.
     pub superpackets: u64,
-    /// Why the run does not count, if it does not.
+    /// The reason why the run does not count, if it does not.
     pub spoiled: Option<String>,
 }
 
@@ -65,7 +65,7 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// A plan over the network of `valid`; the error says what Linux cannot do.
+    /// A plan over the network of `valid`; the error names what Linux cannot do.
     pub fn new(valid: &Valid, seed: u64, plan: Plan) -> Result<Prepared, String> {
         if plan.show.is_some() {
             return Err("films are played in real time".into());
@@ -101,7 +101,7 @@ impl Prepared {
         })
     }
 
-    /// Whether packets were missed, or the kernel counts other drops than packets show.
+    /// Whether packets were missed, or the kernel counts other drops than the packets show.
     fn spoiled(&self, trips: &Trips, counted: &[Dropped], missed: u64) -> Option<String> {
         if missed > 0 {
             return Some(format!("{missed} packets were not recorded"));

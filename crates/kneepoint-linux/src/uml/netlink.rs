@@ -306,7 +306,7 @@ fn drops(body: &[u8]) -> Option<Dropped> {
     Some(Dropped { device: word(body, 4)?, parent: word(body, 12)?, packets: word(queue, 8)? })
 }
 
-/// Switches off what merges or splits segments between TCP and a device of the calling thread's namespace.
+/// Switches off the merging and splitting of segments between TCP and a device of the calling thread's namespace.
 pub(super) fn plain(device: u32) -> io::Result<()> {
     /// `ETHTOOL_STXCSUM`, `ETHTOOL_STSO`, `ETHTOOL_SGSO`, `ETHTOOL_SGRO`
     const OFFLOADS: [u32; 4] = [0x17, 0x1f, 0x24, 0x2c];

@@ -12,7 +12,7 @@ use super::netlink::Dropped;
 use crate::frame::Tuple;
 use crate::tap::News;
 
-/// The last line of a run that ended as it should.
+/// The last line of a successful run.
 const DONE: &str = "done";
 
 /// The whole.
@@ -23,7 +23,7 @@ pub(super) struct Outcome {
     /// In the order of the reports.
     pub(super) news: Vec<News>,
     pub(super) dropped: Vec<Dropped>,
-    /// Packets that were not seen, for lack of room.
+    /// Packets that were missed for lack of room.
     pub(super) missed: u64,
 }
 

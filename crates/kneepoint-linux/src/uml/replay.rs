@@ -19,7 +19,7 @@ use super::trips::{End, Trips, Visit};
 use crate::emulator::Side;
 use crate::tap::{News, Tap};
 
-/// Something that happens to a packet.
+/// An event of a packet.
 #[derive(Clone, Copy, Debug)]
 enum What {
     Delivered,
@@ -41,7 +41,7 @@ enum What {
     },
 }
 
-/// When, the place in its instant, the packet.
+/// The time, the order within its instant, and the packet.
 type Happening = (Time, u8, usize, What);
 
 /// A queue's state.
@@ -60,7 +60,7 @@ struct Replay<'r, O> {
     watch: O,
 }
 
-/// Tells `watch` of all that happened until the end of the run, in order.
+/// Passes all events until the end of the run to `watch`, in order.
 pub(super) fn replay<O: Observer>(
     valid: &Valid,
     layout: &Layout,
@@ -121,7 +121,7 @@ fn told_at(news: &News) -> Time {
     }
 }
 
-/// Everything that happened, in order.
+/// All events, in order.
 fn happenings(layout: &Layout, trips: &Trips) -> Vec<Happening> {
     let mut all = Vec::new();
     for (place, trip) in trips.all.iter().enumerate() {
@@ -234,7 +234,7 @@ impl<O: Observer> Replay<'_, O> {
         self.watch.on(at, &Event::Fate { link, packet: &self.packets[trip], fate });
     }
 
-    /// Why a packet found no room: the limit leaves none, or the discipline dropped it.
+    /// The reason why a packet found no room: the limit leaves none, or the discipline dropped it.
     fn reason(&self, queue: usize, link: u32, trip: usize) -> Reason {
         let spec = &self.valid.network().links[link as usize];
         let size = Bytes(u64::from(self.trips.all[trip].size));

@@ -10,11 +10,11 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::ptr;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Blocks are handed over when they are full or this old, in milliseconds.
+/// Blocks are passed on when they are full or this old, in milliseconds.
 const OLD_MS: u32 = 4;
 const BLOCK: usize = 1 << 18;
 const BLOCKS: usize = 16;
-/// The bytes of a packet that are kept.
+/// The kept bytes of a packet.
 const KEPT: u32 = 128;
 
 /// A packet in the ring.
@@ -23,7 +23,7 @@ pub(super) struct Seen<'r> {
     pub(super) at: u64,
     pub(super) device: u32,
     pub(super) leaving: bool,
-    /// Of the whole packet.
+    /// The length of the whole packet.
     pub(super) length: u32,
     /// Its first bytes, from the IP header on.
     pub(super) bytes: &'r [u8],
@@ -40,10 +40,9 @@ pub(super) struct Ring {
 unsafe impl Send for Ring {}
 
 impl Ring {
-    /// One that sees every device of the calling thread's namespace.
+    /// A ring for every device of the calling thread's namespace.
     pub(super) fn open() -> io::Result<Ring> {
-        // Without a protocol it sees nothing until it is complete.
-        // SAFETY: the call takes no pointers.
+        // Without a protocol it receives nothing until it is complete. SAFETY: the call takes no pointers.
         let socket = unsafe { libc::socket(libc::AF_PACKET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0) };
         if socket < 0 {
             return Err(io::Error::last_os_error());
@@ -85,7 +84,7 @@ impl Ring {
         if bound < 0 { Err(io::Error::last_os_error()) } else { Ok(ring) }
     }
 
-    /// Hands over what the kernel has handed over, in its order.
+    /// Passes on the kernel's packets, in their order.
     pub(super) fn take(&mut self, mut each: impl FnMut(Seen)) {
         loop {
             // SAFETY: blocks lie one after another in the mapping, aligned to a page.
@@ -137,7 +136,7 @@ impl Drop for Ring {
 ///
 /// # Safety
 ///
-/// The packet is as the kernel wrote it, and stays valid while it is borrowed.
+/// The packet as the kernel wrote it, valid while it is borrowed.
 unsafe fn seen<'r>(packet: *const u8) -> Seen<'r> {
     // SAFETY: the caller says so; a packet's link-layer address follows its header.
     unsafe {

@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Where other file systems are mounted.
+/// The mount points of other file systems.
 const PLACES: [&str; 4] = ["proc", "run", "dev", "lib"];
 
 /// Makes it, with this program under the given path.
@@ -41,7 +41,7 @@ fn put(from: &Path, to: &Path) -> io::Result<()> {
     copied.map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", from.display())))
 }
 
-/// The program that loads a dynamic one (`PT_INTERP`); none of a static one.
+/// The loader of a dynamic program (`PT_INTERP`); none for a static one.
 fn interpreter(program: &Path) -> io::Result<Option<String>> {
     const INTERPRETER: u32 = 3;
     let mut head = Vec::new();
@@ -69,7 +69,7 @@ fn interpreter(program: &Path) -> io::Result<Option<String>> {
 
 /// The libraries that the loader finds for a dynamic program, by the names under which it looks for them.
 fn libraries(program: &Path) -> io::Result<Vec<(String, PathBuf)>> {
-    // As ldd(1) does it.
+    // As in ldd(1).
     let told = Command::new(program).env("LD_TRACE_LOADED_OBJECTS", "1").output()?;
     Ok(String::from_utf8_lossy(&told.stdout).lines().filter_map(library).collect())
 }

@@ -6,10 +6,9 @@
 //! node ── NetEm ── node                                      a link that transmits at once
 //! ```
 //!
-//! HTB lets a packet go when its transmission begins, so the queue is without the packet in transmission, as the laboratory's is. NetEm adds
-//! the time of transmission. With a rate it also keeps the order of packets, for any delays. Sizes are those of IP
-//! packets.
-//! Disciplines compare sizes with the MTU and the Ethernet header, so the device's MTU is smaller by the header where sizes are without it.
+//! HTB releases a packet when its transmission begins, so the queue is without the packet in transmission, as in the laboratory. NetEm adds
+//! the time of transmission. With a rate it also keeps the order of packets, for any delays. Sizes are IP packets'. Disciplines compare
+//! sizes with the MTU and the Ethernet header, so the device's MTU is smaller by the header where sizes are without it.
 
 use kneepoint::link::{LinkSpec, capacity, loss};
 use kneepoint::queue::Facts;
@@ -20,7 +19,7 @@ use kneepoint::units::{Bytes, Rate, Span, Time};
 use super::discipline::{Discipline, cake_rate};
 use super::netlink::{Message, attribute};
 
-/// Where the queue under test is: below HTB's class, or at the root.
+/// The place of the queue under test: below HTB's class, or at the root.
 pub(super) const BELOW_HTB: u32 = 0x0001_0001;
 pub(super) const ROOT: u32 = 0xffff_ffff;
 
@@ -41,7 +40,7 @@ const MOST_CHANGES: usize = 100_000;
 pub(super) struct Shaped {
     /// The queue, where the link has a rate.
     pub(super) queue: Option<Queue>,
-    /// Delay, losses and transmission; none of a link that does nothing.
+    /// Delay, losses and transmission; none for a link without any of them.
     pub(super) wire: Option<Wire>,
     /// Its rate over time.
     rates: Vec<(Span, Rate)>,
@@ -69,7 +68,7 @@ pub(super) struct Wire {
 }
 
 impl Shaped {
-    /// A link by its number in a run of this seed and length; the error says what Linux cannot do.
+    /// A link by its number in a run of this seed and length; the error names what Linux cannot do.
     pub(super) fn of(
         spec: &LinkSpec,
         seed: u64,

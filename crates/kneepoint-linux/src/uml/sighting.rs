@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Packets as the instance saw them: one record after another in a file.
+//! The instance's observations of packets: one record after another in a file.
 //!
 //! ```text
 //! time 8 · key 8 · device 4 · size 2 · class 1 · direction and length 1 · headers, of packets that leave their host
@@ -15,7 +15,7 @@ use super::layout::Point;
 const FIXED: usize = 24;
 /// The longest headers: IPv4 and TCP with all their options.
 pub(super) const LONGEST: usize = 120;
-/// The bit of the last byte that says that the packet left.
+/// The bit of the last byte that means that the packet left.
 const LEAVING: u8 = 0x80;
 
 /// A packet at a point.
@@ -68,7 +68,7 @@ impl Sighting {
     }
 }
 
-/// The length of the headers of an IPv4 packet, as far as they are there.
+/// The length of the headers of an IPv4 packet, as far as they are present.
 pub(super) fn headers(packet: &[u8]) -> usize {
     let internet = 4 * usize::from(packet.first().map_or(0, |first| first & 15));
     let transport = match packet.get(9) {

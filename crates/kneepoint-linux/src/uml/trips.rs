@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Trips of packets, put together from where each was seen, and their fates at queues.
+//! Trips of packets, assembled from the points of observation, and their fates at queues.
 //!
 //! ```text
 //! host ─ sent ─ arrives ─ leaves ─ … ─ delivered ─ host
 //!                  └ did not leave: dropped, on arrival or when the next of its line left, by the discipline
 //! ```
 //!
-//! An instance sees packets until its queues are empty, so what has not left does not wait.
+//! An instance observes packets until its queues are empty, so a packet that has not left is not waiting.
 //!
-//! A packet is known by its key. Of two with the same key between the same points, the first is matched with the first,
-//! since lines keep order. The
-//! kernel's own count of drops must agree.
+//! A packet is identified by its key. If two have the same key between the same points, they are matched in order,
+//! since lines keep order. The kernel's own count of drops must agree.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, Read};
@@ -23,7 +22,7 @@ use super::sighting::Sighting;
 use crate::emulator::Side;
 use crate::frame::{self, Ecn, Headers};
 
-/// A packet on its way.
+/// A packet in flight.
 #[derive(Clone, Debug)]
 pub(super) struct Trip {
     pub(super) headers: Headers,
@@ -31,7 +30,7 @@ pub(super) struct Trip {
     pub(super) path: usize,
     pub(super) from: Side,
     pub(super) sent: Time,
-    /// By step of its path as far as it got: the time, and whether it had a mark by then.
+    /// By step of its path, as far as it got: the time, and whether it was marked by then.
     pub(super) seen: Vec<(Time, bool)>,
     pub(super) delivered: Option<Time>,
 }
@@ -72,7 +71,7 @@ struct Mark {
     host: Option<u32>,
     size: u16,
     class: u8,
-    /// Where its headers are.
+    /// The position of its headers.
     headers: std::ops::Range<usize>,
 }
 
@@ -93,7 +92,7 @@ impl Mark {
 const MARKED: u8 = 3;
 
 impl Trips {
-    /// Reads what an instance with this layout saw.
+    /// Reads the observations of an instance with this layout.
     pub(super) fn read(layout: &Layout, mut from: impl Read) -> io::Result<Trips> {
         let hosts: BTreeMap<u32, u32> = layout
             .points
@@ -143,8 +142,8 @@ impl Trips {
         visits
     }
 
-    /// Says when packets were dropped at the head of their lines: from the last to the first, since it is known by
-    /// those behind them. The last of a line is assumed to have been dropped on arrival.
+    /// Determines when packets were dropped at the head of their lines: from the last to the first, since the
+    /// packets behind them show it. The last of a line is assumed to have been dropped on arrival.
     fn end(&self, visits: &mut [Visit], acts: Acts) {
         if acts == Acts::OnArrival {
             return;
@@ -201,7 +200,7 @@ impl Matching<'_> {
         }
     }
 
-    /// A packet leaves its host. Packets of no path, such as a reset to an unknown connection, are left out.
+    /// A packet leaves its host. Packets without a path, such as a reset to an unknown connection, are left out.
     fn begin(&mut self, mark: &Mark, headers: &[u8]) {
         let Some(read) = frame::read(headers) else { return };
         let from = if mark.host == Some(NEAR) { Side::Near } else { Side::Far };
@@ -232,7 +231,7 @@ impl Matching<'_> {
         let way = &self.layout.ways[trip.path][usize::from(trip.from == Side::Far)];
         let point = loop {
             match way.get(trip.seen.len()) {
-                // It comes straight from its host.
+                // It comes directly from its host.
                 Some(Step::Arrives { at: None, .. }) => {
                     trip.seen.push((trip.sent, trip.headers.ecn == Ecn::Marked));
                 }

@@ -18,7 +18,7 @@ fn available() -> String {
     std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap()
 }
 
-/// Whether the kernel has a controller of this name before a test begins; says so.
+/// Whether the kernel has a controller of this name before a test begins; a message says so.
 fn loaded(name: &str) -> bool {
     let loaded = available().split_whitespace().any(|one| one == name);
     if loaded {

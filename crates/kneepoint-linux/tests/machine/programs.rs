@@ -11,7 +11,7 @@ use nix::sys::socket::{self, sockopt};
 
 use crate::say;
 
-/// Whether this machine can load programs; says so if not.
+/// Whether this machine can load programs; a message says if not.
 pub fn able() -> bool {
     has(|need| need.required)
 }

@@ -69,7 +69,7 @@ fn transfer(control: &str, sections: &str) -> Bottleneck {
 struct Loaded;
 
 impl Loaded {
-    /// None, with the reason printed, where the machine cannot or where another program uses it.
+    /// None, with the reason printed, where the machine cannot, or where another program uses it.
     fn new() -> Option<Loaded> {
         if !able() {
             return None;

@@ -16,7 +16,7 @@ use nix::sched::{CloneFlags, setns};
 use crate::programs::{able, able_to_judge, connect, sh, sink};
 use crate::{say, turn};
 
-/// Three namespaces in a row, the middle one a router whose way out is 20 Mbit/s; removed when dropped.
+/// Three namespaces in a row, the middle one a router whose output is 20 Mbit/s; removed when dropped.
 struct Row(String);
 
 /// The receiver's addresses.
@@ -106,7 +106,7 @@ fn judged(row: &Row, to: IpAddr) -> Judged {
     });
     let sinks = listeners.join().unwrap().into_iter().map(|listener| thread::spawn(|| sink(listener)));
     let sinks = sinks.collect::<Vec<_>>();
-    // IPv6 neighbours find each other a second or more after devices came up: the way is there once a port without a listener refuses.
+    // IPv6 neighbours find each other a second or more after devices came up: the path exists once a port without a listener refuses.
     let reached = row.spawn("s", move || {
         let refused = || {
             let tried = TcpStream::connect_timeout(&(to, 1).into(), Duration::from_millis(100));

@@ -87,7 +87,7 @@ fn kernel(set: &Setting, packets: &[Packet]) -> Vec<(u32, f64)> {
 /// The probability for each packet, by the laboratory's law, which samples the queue of an arrival for every interval that
 /// has ended by then.
 fn laboratory(set: &Setting, packets: &[Packet]) -> Vec<f64> {
-    // The gains as the program has them, to 40 fractional bits.
+    // The gains in the program's form, to 40 fractional bits.
     let [a, b] = [set.a, set.b].map(|gain| fixed(gain, 40) as f64 / scale(40));
     let target = set.reference;
     let mut law = pi::Pi::new(pi::Params { target, a, b });

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The kernel's controllers, in C and fixed point, against the laboratory's: the same signals and draws, window by window.
 //!
-//! Parameters are whole multiples of 2^-32, so that both have the same. A trace that makes them part is made as short as it can be, and
-//! printed for `knee replay`.
+//! Parameters are whole multiples of 2^-32, so that both have the same. A trace that makes them diverge is shortened as far as
+//! possible, and printed for `knee replay`.
 
 use kneepoint::cc::Config;
 use kneepoint::rng::Rng;
@@ -17,10 +17,10 @@ use kneepoint_linux::native::{Twin, names, product, quotient, rounded};
 
 /// Random traces of each controller.
 const TRACES: u64 = 5000;
-/// Draws and delays so near to a threshold that either decision is right, in all those traces.
+/// Draws and delays so close to a threshold that either decision is right, in all those traces.
 const UNDECIDED: usize = 3;
 
-/// Traces whose windows part by amplified rounding alone.
+/// Traces whose windows diverge only by amplified rounding.
 const STEPWISE: usize = 100;
 
 /// A path and its possible events.
@@ -317,7 +317,7 @@ fn the_comparison_sees_a_difference_of_ten_millionths() {
 #[test]
 fn arithmetic_is_as_exact_as_it_says() {
     let mut rng = Rng::stream(1, "arithmetic", 0);
-    // As many of each length.
+    // The same number of each length.
     let mut number = |bits: u64| {
         let length = rng.below(bits);
         (1 << length) | rng.below(1 << length)

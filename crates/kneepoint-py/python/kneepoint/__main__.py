@@ -30,7 +30,7 @@ def main() -> int:
         print(USAGE, file=sys.stderr)
         return 2
     with os.fdopen(os.dup(1), "w") as out:
-        # What others print must not come between the lines.
+        # Output of others must not come between the lines.
         os.dup2(2, 1)
         try:
             drive(job, out)

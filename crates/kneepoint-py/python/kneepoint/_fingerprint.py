@@ -24,7 +24,7 @@ from typing import Any
 PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis))
 # Attributes of a class that do not affect its behaviour, or only repeat it.
 SKIPPED = {"__dict__", "__weakref__", "__module__", "__doc__", "__annotations__", "__firstlineno__", "__static_attributes__"}
-# What dataclasses, protocols and abstract classes note of themselves; their code is in their methods.
+# Attributes that dataclasses, protocols and abstract classes add; their code is in their methods.
 NOTED = {"__dataclass_fields__", "__dataclass_params__", "__parameters__", "__orig_bases__", "_abc_impl"}
 
 

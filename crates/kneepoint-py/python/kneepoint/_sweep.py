@@ -29,14 +29,14 @@ from .errors import Interrupted, KneepointError, Part, RunError, UsageError
 
 # The work of a batch, in kilobytes that the measured links can carry: a few seconds on a core.
 BATCH = 1_000_000
-# Batches at once for each core: enough that none of them waits for the driver.
+# Concurrent batches for each core: enough that none of them waits for the driver.
 AHEAD = 2
 # Kept runs, without a word on where.
 USUAL = "out/runs"
 # The default address where a cluster listens to clients.
 PORT = 10001
 
-# How the names end of damaged files that are set aside, as in the binary.
+# The suffix of damaged files that are set aside, as in the binary.
 SET_ASIDE = (".bad", ".bad2", ".bad3")
 
 # Names, with the work and the bytes of memory of each.
@@ -68,7 +68,7 @@ def sweep(
     try:
         if fresh:
             make(on, spoken, text, _part([*spoken, "--fresh"], text, []), kept, display, jobs)
-        # A verb may want more runs once it has seen the first.
+        # A verb may request more runs after the first ones.
         while missing := _part(spoken, text, []):
             make(on, spoken, text, kept.fetch(missing), kept, display, jobs)
     except KeyboardInterrupt:
@@ -160,7 +160,7 @@ def make(
         except (ConnectionError, RuntimeError, ValueError) as failure:
             message = f"no cluster at {address or on}: {_reason(failure)}"
             raise RunError(message, "look at `ray status` there, and at the address and the port") from None
-    # A dead worker's batch goes elsewhere, however often that happens.
+    # A dead worker's batch is given to another, however often that happens.
     remote = ray.remote(num_cpus=1, max_retries=-1)(algorithms.carried(work))
     costs, batches = {name: cost for name, cost, _ in missing}, _batches(missing)
     memory = {name: taken for name, _, taken in missing}
@@ -255,7 +255,7 @@ class _Remote(Store):
             self._there = {Path(path).name for path in self._files.ls(self._root, detail=False)}
         except (ImportError, ValueError, OSError) as failure:
             raise UsageError(f"store={url!r}: {failure}", "name a directory, or a URL that fsspec can open") from None
-        # A separate directory goes with the last result that reads series from it.
+        # A separate directory is removed with the last result that reads series from it.
         self._copy = tempfile.TemporaryDirectory(prefix="kneepoint-store-") if folder is None else None
         super().__init__(self._copy.name if self._copy is not None else str(folder))
 
@@ -265,7 +265,7 @@ class _Remote(Store):
     def _fetched(self, name: str) -> bool:
         if name not in self._there:
             return False
-        # Once: one that cannot be read is made again.
+        # Only once: a file that cannot be read is made again.
         self._there.remove(name)
         content = self._files.cat_file(f"{self._root}/{name}")
         wrong = _native.fault(name.removesuffix(".json"), content)

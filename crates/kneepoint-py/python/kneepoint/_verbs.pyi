@@ -82,26 +82,26 @@ def compare(
     web: Web sessions next to the long transfers [with --workload web: 100]
     sizes: Sizes of web objects to draw from: a CSV file with a column size_bytes, size_kb or size_mb
     page: Pages that web sessions load: a HAR file as a browser exports it, or a CSV file as for --sizes
-    protocol: How the objects of a page use connections
+    protocol: Use of connections by the objects of a page
     rate: Rate of the bottleneck, or several rates [default: from --path, 150mbit, or 10mbit with --workload web]
     rtt: Base round-trip time, or several [default: from --path, 60ms, or 200ms with --workload web]
     flows: Long transfers, or several numbers of them [default: 50, or 10 with --workload web]
     buffer: Buffer of the bottleneck, or several: 1bdp, 750pkt, 500kb, 100ms; in bdp never less than two packets a flow [default: from --path, or 1bdp]
-    reverse: Long transfers the other way
+    reverse: Long transfers in the other direction
     duration: Length of a run in simulated time [default: 400s]
     measure: Measurement window [default: the middle half, 100s..300s of 400s]
     start: Interval of random start times [default: the first eighth, 0s..50s of 400s]
     seeds: Runs of each scheme, each with its own seed [default: 3]
     seed: The first seed [default: 1]
     tcp: Options of every TCP, as `knee explain tcp` lists them (repeatable, or with commas)
-    queues: Whose settings are the defaults of queues
-    sample: How often the state is sampled for the series, 0s for never; with `all`, the window, RTT and rate of every flow
+    queues: Source of the queues' default settings
+    sample: Sampling interval of the state for the series, 0s for never; with `all`, the window, RTT and rate of every flow
     out: Directory for report, summary and series [default: out/compare, or the first free of out/compare-2, …]
     path: A path by its name; other options override its properties
     trace: Let the bottleneck follow a trace, or each of several, in any form that `knee trace` reads, at its mean rate
     loss: Loss: a share as 1% or 0.01, several of them, or a model as gilbert-elliott:to_bad=0.001 or at:times=5s
-    jitter: Random additional delay of packets, up to this much and without reordering, both ways
-    reverse_rate: Rate of the way back, which acknowledgements take
+    jitter: Random additional delay of packets, up to this much and without reordering, in both directions
+    reverse_rate: Rate of the reverse path, which acknowledgements take
     delays: Play delays from a file: a time and a delay a line, or CSV with a column of delays
     shaper: Shape by a token bucket of this burst, as tc-tbf does: 64kb, 64kb:peak=100mbit
     grants: Send only at grants, all waiting packets together, as DOCSIS and Wi-Fi do: 2ms
@@ -111,18 +111,18 @@ def compare(
     corrupt: Corrupt a share of the packets, which their receiver drops
     handover: Hand over periodically: 15s, 15s:outage=100ms,delays=20ms,35ms,rates=50mbit,20mbit
     proxy: Split connections at nodes, as performance-enhancing proxies do: r1, r1,r2, r1:buffer=1MB
-    ack_filter: Filter acknowledgements on the way back, as CAKE does
-    up: Other properties of the way up, from the client: rate=2mbit,queue=codel,trace=FILE; in a simulation acknowledgements take it
-    down: Other properties of the way down, to the client; in a simulation data takes it
+    ack_filter: Filter acknowledgements on the reverse path, as CAKE does
+    up: Other properties of the uplink, from the client: rate=2mbit,queue=codel,trace=FILE; in a simulation acknowledgements take it
+    down: Other properties of the downlink, to the client; in a simulation data takes it
     set: Set a field of the scenario by its path in `[sweep]`, as in topology.rtt=20ms or flows.*.count=5 (repeatable)
     jobs: Parallel runs [default: one per core]
-    fresh: Repeat runs that are kept
-    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other. A damaged file is set aside as NAME.json.bad and named, and its run is made again.
+    fresh: Repeat kept runs
+    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A kept run is read back instead of being simulated: by the same command after an interruption, and by any other. A damaged file is set aside as NAME.json.bad and named, and its run is made again.
     memory: Memory that the runs may take together, as in 4gb [default: three quarters of the available memory] It is estimated beforehand: fewer runs are made in parallel if not all fit, and a run that does not fit alone is refused. A run that grows beyond its limit is stopped. Available is the least of the machine's free memory, the control group's, and half of the room below `ulimit -v`. On a cluster this is the memory of each worker, which makes one run at a time.
-    shard: Make only runs I, I+N, I+2N, … of the study, as far as they are missing: for several machines with one store Each of N machines is given a number I from 1 to N. The last to finish, or the same command without it, reports.
+    shard: Make only runs I, I+N, I+2N, … of the study, unless they are kept already: for several machines with one store Each of N machines is given a number I from 1 to N. The last to finish, or the same command without it, reports.
     on: Make the runs on a Ray cluster: `ray` is this machine or $RAY_ADDRESS, `ray://HOST[:PORT]` one that is running, by default at port 10001 The store may then be a URL that fsspec supports, as in `--store s3://bucket/runs`; out/runs has copies. The Python package has the runs made: `pip install 'ray[client]' fsspec`. It is searched next to this program, then with python3; $KNEE_PYTHON names another interpreter. Scenarios, and the files that they name, are on the same paths everywhere.
     budget: Begin no run after this much time; the report is about those that ended [default: none, or 5min with --precision]
-    precision: Run further seeds until the 95 % intervals of the headline metrics are so narrow: a part of the mean, and points of a fraction `2%` is of all of them, `utilization=1%,delay=5%` of two. There are eight seeds at least, since fewer stop by chance, and twice as many in each round at most. The report says which number was the last.
+    precision: Run further seeds until the 95 % intervals of the headline metrics are so narrow: a part of the mean, and points of a fraction `2%` is of all of them, `utilization=1%,delay=5%` of two. There are eight seeds at least, since fewer stop by chance, and twice as many in each round at most. The report names the number that was last.
     series: Formats of the sampled series
     show_flows: Number of flows of each group whose windows are sampled and drawn, the first and the last among them
     charts: Formats of the charts in OUT/figures; SVG is always written
@@ -134,7 +134,7 @@ def compare(
     facet: One factor, or two, each of whose levels has its own panel, or none (repeatable, or with commas) [default: the others]
     metric: Metrics that are drawn, or expressions of them as in claims (repeatable, or with commas) [default: the most telling]
     pcap: Write the packets of this link to a pcapng file per run, for Wireshark (repeatable) Captures are not kept, so every run is simulated.
-    qlog: Write what the sender of this flow does to a qlog file per run, as a QUIC stack would (repeatable) They are not kept, so every run is simulated.
+    qlog: Write the sender's events of this flow to a qlog file per run, as a QUIC stack would (repeatable) They are not kept, so every run is simulated.
     objects: Write each completed transfer of each run to a file: group, begin, size, completion time They are not kept, so every run is simulated.
     overlay: Lay a theory over the packets: the fluid model of each row that has one, with the error
     """
@@ -193,25 +193,25 @@ def coexist(
     controllers: Controllers that are to meet, each with settings after a colon
     rate: Rate of the bottleneck [default: from --path, or 150mbit]
     rtt: Base round-trip time [default: from --path, or 60ms]
-    buffers: Buffers in which they meet; in bdp never less than two packets a flow [default: 0.25bdp,0.5bdp,1bdp,2bdp,4bdp, or 0.5bdp,1bdp,2bdp with --quick]
-    flows: How many flows meet, of both together [default: 2,10,50, or 2,10 with --quick]
+    buffers: Buffers that they share; in bdp never less than two packets a flow [default: 0.25bdp,0.5bdp,1bdp,2bdp,4bdp, or 0.5bdp,1bdp,2bdp with --quick]
+    flows: Total number of flows of both [default: 2,10,50, or 2,10 with --quick]
     mix: The row's part of the flows
     queue: Queue of the bottleneck
-    enough: Which part of a fair share is enough, to take and to leave
+    enough: The sufficient part of a fair share, to get and to leave
     duration: Length of a run in simulated time [default: 200s, or 40s with --quick]
     measure: Measurement window [default: all but the first quarter, 50s..200s of 200s]
     start: Interval of random start times [default: the first twentieth, 0s..10s of 200s]
     seeds: Runs of each pair in each setting [default: 5, or 3 with --quick]
-    precision: Run further seeds until the 95 % intervals of all shares are so narrow, in parts of the fair share: 5%
+    precision: Run further seeds until the 95 % interval of every share is at most this half-width, in parts of the fair share: 5%
     seed: The first seed
     tcp: Options of every TCP, as `knee explain tcp` lists them (repeatable, or with commas)
-    queues: Whose settings are the defaults of queues
+    queues: Source of the queues' default settings
     quick: Fewer settings, shorter runs and fewer seeds where none are given, for a first look
     path: A path by its name; other options override its properties
     trace: Let the bottleneck follow a trace, or each of several, in any form that `knee trace` reads, at its mean rate
     loss: Loss: a share as 1% or 0.01, several of them, or a model as gilbert-elliott:to_bad=0.001 or at:times=5s
-    jitter: Random additional delay of packets, up to this much and without reordering, both ways
-    reverse_rate: Rate of the way back, which acknowledgements take
+    jitter: Random additional delay of packets, up to this much and without reordering, in both directions
+    reverse_rate: Rate of the reverse path, which acknowledgements take
     delays: Play delays from a file: a time and a delay a line, or CSV with a column of delays
     shaper: Shape by a token bucket of this burst, as tc-tbf does: 64kb, 64kb:peak=100mbit
     grants: Send only at grants, all waiting packets together, as DOCSIS and Wi-Fi do: 2ms
@@ -221,15 +221,15 @@ def coexist(
     corrupt: Corrupt a share of the packets, which their receiver drops
     handover: Hand over periodically: 15s, 15s:outage=100ms,delays=20ms,35ms,rates=50mbit,20mbit
     proxy: Split connections at nodes, as performance-enhancing proxies do: r1, r1,r2, r1:buffer=1MB
-    ack_filter: Filter acknowledgements on the way back, as CAKE does
-    up: Other properties of the way up, from the client: rate=2mbit,queue=codel,trace=FILE; in a simulation acknowledgements take it
-    down: Other properties of the way down, to the client; in a simulation data takes it
+    ack_filter: Filter acknowledgements on the reverse path, as CAKE does
+    up: Other properties of the uplink, from the client: rate=2mbit,queue=codel,trace=FILE; in a simulation acknowledgements take it
+    down: Other properties of the downlink, to the client; in a simulation data takes it
     set: Set a field of the scenario by its path in `[sweep]`, as in topology.rtt=20ms or flows.*.count=5 (repeatable)
     jobs: Parallel runs [default: one per core]
-    fresh: Repeat runs that are kept
-    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other. A damaged file is set aside as NAME.json.bad and named, and its run is made again.
+    fresh: Repeat kept runs
+    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A kept run is read back instead of being simulated: by the same command after an interruption, and by any other. A damaged file is set aside as NAME.json.bad and named, and its run is made again.
     memory: Memory that the runs may take together, as in 4gb [default: three quarters of the available memory] It is estimated beforehand: fewer runs are made in parallel if not all fit, and a run that does not fit alone is refused. A run that grows beyond its limit is stopped. Available is the least of the machine's free memory, the control group's, and half of the room below `ulimit -v`. On a cluster this is the memory of each worker, which makes one run at a time.
-    shard: Make only runs I, I+N, I+2N, … of the study, as far as they are missing: for several machines with one store Each of N machines is given a number I from 1 to N. The last to finish, or the same command without it, reports.
+    shard: Make only runs I, I+N, I+2N, … of the study, unless they are kept already: for several machines with one store Each of N machines is given a number I from 1 to N. The last to finish, or the same command without it, reports.
     on: Make the runs on a Ray cluster: `ray` is this machine or $RAY_ADDRESS, `ray://HOST[:PORT]` one that is running, by default at port 10001 The store may then be a URL that fsspec supports, as in `--store s3://bucket/runs`; out/runs has copies. The Python package has the runs made: `pip install 'ray[client]' fsspec`. It is searched next to this program, then with python3; $KNEE_PYTHON names another interpreter. Scenarios, and the files that they name, are on the same paths everywhere.
     budget: Begin no run after this much time; the report is about those that ended [default: none, or 5min with --precision]
     charts: Formats of the charts in OUT/figures; SVG is always written
@@ -298,7 +298,7 @@ def run(
     out: Directory for report, summary and series [default: out/ and the file's name, numbered if it exists]
     seeds: Number of seeds, instead of the scenario's
     seed: The first seed, instead of the scenario's
-    sample: Sample the state so often, instead of as the scenario says or often enough for plots, 0s for never; with `all`, the window, RTT and rate of every flow By default every 100 ms, or less often in runs of more than 400 s.
+    sample: Sampling interval of the state, instead of the scenario's or one that suffices for plots, 0s for never; with `all`, the window, RTT and rate of every flow By default every 100 ms, or less often in runs of more than 400 s.
     rate: Rate of the bottleneck, or several: every case runs with each
     rtt: Base round-trip time, or several
     buffer: Buffer of the bottleneck, or several: 1bdp, 750pkt, 500kb, 100ms
@@ -306,8 +306,8 @@ def run(
     path: A path by its name; other options override its properties
     trace: Let the bottleneck follow a trace, or each of several, in any form that `knee trace` reads, at its mean rate
     loss: Loss: a share as 1% or 0.01, several of them, or a model as gilbert-elliott:to_bad=0.001 or at:times=5s
-    jitter: Random additional delay of packets, up to this much and without reordering, both ways
-    reverse_rate: Rate of the way back, which acknowledgements take
+    jitter: Random additional delay of packets, up to this much and without reordering, in both directions
+    reverse_rate: Rate of the reverse path, which acknowledgements take
     delays: Play delays from a file: a time and a delay a line, or CSV with a column of delays
     shaper: Shape by a token bucket of this burst, as tc-tbf does: 64kb, 64kb:peak=100mbit
     grants: Send only at grants, all waiting packets together, as DOCSIS and Wi-Fi do: 2ms
@@ -317,18 +317,18 @@ def run(
     corrupt: Corrupt a share of the packets, which their receiver drops
     handover: Hand over periodically: 15s, 15s:outage=100ms,delays=20ms,35ms,rates=50mbit,20mbit
     proxy: Split connections at nodes, as performance-enhancing proxies do: r1, r1,r2, r1:buffer=1MB
-    ack_filter: Filter acknowledgements on the way back, as CAKE does
-    up: Other properties of the way up, from the client: rate=2mbit,queue=codel,trace=FILE; in a simulation acknowledgements take it
-    down: Other properties of the way down, to the client; in a simulation data takes it
+    ack_filter: Filter acknowledgements on the reverse path, as CAKE does
+    up: Other properties of the uplink, from the client: rate=2mbit,queue=codel,trace=FILE; in a simulation acknowledgements take it
+    down: Other properties of the downlink, to the client; in a simulation data takes it
     set: Set a field of the scenario by its path in `[sweep]`, as in topology.rtt=20ms or flows.*.count=5 (repeatable)
     jobs: Parallel runs [default: one per core]
-    fresh: Repeat runs that are kept
-    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other. A damaged file is set aside as NAME.json.bad and named, and its run is made again.
+    fresh: Repeat kept runs
+    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A kept run is read back instead of being simulated: by the same command after an interruption, and by any other. A damaged file is set aside as NAME.json.bad and named, and its run is made again.
     memory: Memory that the runs may take together, as in 4gb [default: three quarters of the available memory] It is estimated beforehand: fewer runs are made in parallel if not all fit, and a run that does not fit alone is refused. A run that grows beyond its limit is stopped. Available is the least of the machine's free memory, the control group's, and half of the room below `ulimit -v`. On a cluster this is the memory of each worker, which makes one run at a time.
-    shard: Make only runs I, I+N, I+2N, … of the study, as far as they are missing: for several machines with one store Each of N machines is given a number I from 1 to N. The last to finish, or the same command without it, reports.
+    shard: Make only runs I, I+N, I+2N, … of the study, unless they are kept already: for several machines with one store Each of N machines is given a number I from 1 to N. The last to finish, or the same command without it, reports.
     on: Make the runs on a Ray cluster: `ray` is this machine or $RAY_ADDRESS, `ray://HOST[:PORT]` one that is running, by default at port 10001 The store may then be a URL that fsspec supports, as in `--store s3://bucket/runs`; out/runs has copies. The Python package has the runs made: `pip install 'ray[client]' fsspec`. It is searched next to this program, then with python3; $KNEE_PYTHON names another interpreter. Scenarios, and the files that they name, are on the same paths everywhere.
     budget: Begin no run after this much time; the report is about those that ended [default: none, or 5min with --precision]
-    precision: Run further seeds until the 95 % intervals of the headline metrics are so narrow: a part of the mean, and points of a fraction `2%` is of all of them, `utilization=1%,delay=5%` of two. There are eight seeds at least, since fewer stop by chance, and twice as many in each round at most. The report says which number was the last.
+    precision: Run further seeds until the 95 % intervals of the headline metrics are so narrow: a part of the mean, and points of a fraction `2%` is of all of them, `utilization=1%,delay=5%` of two. There are eight seeds at least, since fewer stop by chance, and twice as many in each round at most. The report names the number that was last.
     series: Formats of the sampled series
     show_flows: Number of flows of each group whose windows are sampled and drawn, the first and the last among them
     charts: Formats of the charts in OUT/figures; SVG is always written
@@ -340,7 +340,7 @@ def run(
     facet: One factor, or two, each of whose levels has its own panel, or none (repeatable, or with commas) [default: the others]
     metric: Metrics that are drawn, or expressions of them as in claims (repeatable, or with commas) [default: the most telling]
     pcap: Write the packets of this link to a pcapng file per run, for Wireshark (repeatable) Captures are not kept, so every run is simulated.
-    qlog: Write what the sender of this flow does to a qlog file per run, as a QUIC stack would (repeatable) They are not kept, so every run is simulated.
+    qlog: Write the sender's events of this flow to a qlog file per run, as a QUIC stack would (repeatable) They are not kept, so every run is simulated.
     objects: Write each completed transfer of each run to a file: group, begin, size, completion time They are not kept, so every run is simulated.
     overlay: Lay a theory over the packets: the fluid model of each row that has one, with the error
     """
@@ -375,7 +375,7 @@ def reproduce(
     quick: Shortened runs, for a first look
     alternatives: Run the other readings of every experiment, or of none [default: where a claim does not hold; with --quick of none]
     readings: Also judge every combination of the readings that the experiments of a publication share, by shortened runs
-    seeds: Seeds of each experiment, instead of its own, all of which are run Without it, an experiment begins with three of its seeds and has twice as many in each round, its own at most, until all of its claims are decided either way: with a probability of error below 0.001 at each look. Further seeds follow where a verdict is within the noise of all.
+    seeds: Seeds of each experiment, instead of its own; all of them are run Without it, an experiment begins with three of its seeds and has twice as many in each round, its own at most, until all of its claims are decided either way: with a probability of error below 0.001 at each look. Further seeds follow where a verdict is within the noise of all.
     out: Directory for figures and tables [default: out/reproduce, or out/quick with --quick, numbered if it exists]
     charts: Formats of the charts in OUT/figures; SVG is always written
     size: Size of these charts on paper, as in 3.3in, 8cm or, with the height, 3.3x2.2in; they are laid out for it with letters of 8 pt
@@ -386,10 +386,10 @@ def reproduce(
     facet: One factor, or two, each of whose levels has its own panel, or none (repeatable, or with commas) [default: the others]
     metric: Metrics that are drawn, or expressions of them as in claims (repeatable, or with commas) [default: the most telling]
     jobs: Parallel runs [default: one per core]
-    fresh: Repeat runs that are kept
-    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other. A damaged file is set aside as NAME.json.bad and named, and its run is made again.
+    fresh: Repeat kept runs
+    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A kept run is read back instead of being simulated: by the same command after an interruption, and by any other. A damaged file is set aside as NAME.json.bad and named, and its run is made again.
     memory: Memory that the runs may take together, as in 4gb [default: three quarters of the available memory] It is estimated beforehand: fewer runs are made in parallel if not all fit, and a run that does not fit alone is refused. A run that grows beyond its limit is stopped. Available is the least of the machine's free memory, the control group's, and half of the room below `ulimit -v`. On a cluster this is the memory of each worker, which makes one run at a time.
-    shard: Make only runs I, I+N, I+2N, … of the study, as far as they are missing: for several machines with one store Each of N machines is given a number I from 1 to N. The last to finish, or the same command without it, reports.
+    shard: Make only runs I, I+N, I+2N, … of the study, unless they are kept already: for several machines with one store Each of N machines is given a number I from 1 to N. The last to finish, or the same command without it, reports.
     on: Make the runs on a Ray cluster: `ray` is this machine or $RAY_ADDRESS, `ray://HOST[:PORT]` one that is running, by default at port 10001 The store may then be a URL that fsspec supports, as in `--store s3://bucket/runs`; out/runs has copies. The Python package has the runs made: `pip install 'ray[client]' fsspec`. It is searched next to this program, then with python3; $KNEE_PYTHON names another interpreter. Scenarios, and the files that they name, are on the same paths everywhere.
     budget: Begin no run after this much time; the report is about those that ended [default: none, or 5min with --precision]
     """
@@ -470,8 +470,8 @@ def predict(
     seeds: Number of seeds, instead of the scenario's
     seed: The first seed, instead of the scenario's
     jobs: Parallel runs [default: one per core]
-    fresh: Repeat runs that are kept
-    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other. A damaged file is set aside as NAME.json.bad and named, and its run is made again.
+    fresh: Repeat kept runs
+    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A kept run is read back instead of being simulated: by the same command after an interruption, and by any other. A damaged file is set aside as NAME.json.bad and named, and its run is made again.
     memory: Memory that the runs may take together, as in 4gb [default: three quarters of the available memory] It is estimated beforehand: fewer runs are made in parallel if not all fit, and a run that does not fit alone is refused. A run that grows beyond its limit is stopped. Available is the least of the machine's free memory, the control group's, and half of the room below `ulimit -v`. On a cluster this is the memory of each worker, which makes one run at a time.
     charts: Formats of the charts in OUT/figures; SVG is always written
     size: Size of these charts on paper, as in 3.3in, 8cm or, with the height, 3.3x2.2in; they are laid out for it with letters of 8 pt
@@ -521,7 +521,7 @@ class Fluid:
         model: A model listed by `knee list models`
         capacity: The link's rate, in packets or bits per second [pert: 100pps, pert-pi: 18750pps, tcp-red: 3750pps, tcp-pi: 3750pps]
         packet: The size of a packet, where the capacity is in bits [pert: 1250b, pert-pi: 1kb, tcp-red: 500b, tcp-pi: 500b]
-        flows: How many flows share the link [pert: 5, pert-pi: 50, tcp-red: 60, tcp-pi: 60]
+        flows: The number of flows on the link [pert: 5, pert-pi: 50, tcp-red: 60, tcp-pi: 60]
         rtt: The round-trip time; with `variable_rtt` without the queue [pert: 160ms, pert-pi: 60ms, tcp-red: 200ms, tcp-pi: 200ms]
         tmin: The queueing delay at which responses begin [pert: 50ms]
         tmax: The queueing delay at which their probability is `pmax` [pert: 100ms]
@@ -588,7 +588,7 @@ class Fluid:
         model: A model listed by `knee list models`
         capacity: The link's rate, in packets or bits per second [pert: 100pps, pert-pi: 18750pps, tcp-red: 3750pps, tcp-pi: 3750pps]
         packet: The size of a packet, where the capacity is in bits [pert: 1250b, pert-pi: 1kb, tcp-red: 500b, tcp-pi: 500b]
-        flows: How many flows share the link [pert: 5, pert-pi: 50, tcp-red: 60, tcp-pi: 60]
+        flows: The number of flows on the link [pert: 5, pert-pi: 50, tcp-red: 60, tcp-pi: 60]
         rtt: The round-trip time; with `variable_rtt` without the queue [pert: 160ms, pert-pi: 60ms, tcp-red: 200ms, tcp-pi: 200ms]
         tmin: The queueing delay at which responses begin [pert: 50ms]
         tmax: The queueing delay at which their probability is `pmax` [pert: 100ms]
@@ -649,7 +649,7 @@ class Fluid:
         model: A model listed by `knee list models`
         capacity: The link's rate, in packets or bits per second [pert: 100pps, pert-pi: 18750pps, tcp-red: 3750pps, tcp-pi: 3750pps]
         packet: The size of a packet, where the capacity is in bits [pert: 1250b, pert-pi: 1kb, tcp-red: 500b, tcp-pi: 500b]
-        flows: How many flows share the link [pert: 5, pert-pi: 50, tcp-red: 60, tcp-pi: 60]
+        flows: The number of flows on the link [pert: 5, pert-pi: 50, tcp-red: 60, tcp-pi: 60]
         rtt: The round-trip time; with `variable_rtt` without the queue [pert: 160ms, pert-pi: 60ms, tcp-red: 200ms, tcp-pi: 200ms]
         tmin: The queueing delay at which responses begin [pert: 50ms]
         tmax: The queueing delay at which their probability is `pmax` [pert: 100ms]
@@ -708,7 +708,7 @@ class Fluid:
         model: A model listed by `knee list models`
         capacity: The link's rate, in packets or bits per second [pert: 100pps, pert-pi: 18750pps, tcp-red: 3750pps, tcp-pi: 3750pps]
         packet: The size of a packet, where the capacity is in bits [pert: 1250b, pert-pi: 1kb, tcp-red: 500b, tcp-pi: 500b]
-        flows: How many flows share the link [pert: 5, pert-pi: 50, tcp-red: 60, tcp-pi: 60]
+        flows: The number of flows on the link [pert: 5, pert-pi: 50, tcp-red: 60, tcp-pi: 60]
         rtt: The round-trip time; with `variable_rtt` without the queue [pert: 160ms, pert-pi: 60ms, tcp-red: 200ms, tcp-pi: 200ms]
         tmin: The queueing delay at which responses begin [pert: 50ms]
         tmax: The queueing delay at which their probability is `pmax` [pert: 100ms]
@@ -779,7 +779,7 @@ def markov(
     """Analyse RATCP and TCP competing with short sessions as a Markov renewal process.
 
     protocols: Protocols of the persistent session
-    backlogs: Packets that RATCP wants in the buffer, δ; a session for each
+    backlogs: RATCP's target backlog in packets, δ; a session for each
     along: The parameter to vary: NAME=FROM..TO[:POINTS][:log] [default: arrivals=0.001..4.5:20:log unless --arrivals or --sensitivity is given]
     sensitivity: Change each reading of the paper by itself, and show the effect
     monte_carlo: Draw this many intervals or recoveries at each point, too [default without a number: 2000000]
@@ -789,7 +789,7 @@ def markov(
     seed: The first seed
     readings: Readings of the paper, all at once; single ones on top of it
     ack_spacing: Spacing of acknowledgements. The paper has them at the rate μ/(N_{k-1}+1): link, even [default: link]
-    ack_instant: Where in its slot an acknowledgement arrives. Open in the paper: start, middle, end [default: end]
+    ack_instant: The place in its slot at which an acknowledgement arrives. Open in the paper: start, middle, end [default: end]
     service: Service across epochs. The paper's packet transmissions do not straddle epochs: whole, carried [default: whole]
     rounding: Rounding of the window for sending. Open in the paper: floor, mean, ceiling [default: floor]
     slow_start: Course of slow start. The paper considers mini-cycles; their length is lost in our text: mini-cycles, long-mini-cycles, packets [default: mini-cycles]
@@ -806,8 +806,8 @@ def markov(
     session: The mean size of an ephemeral session [default: 100kb]
     max_sessions: N_max, the most ephemeral sessions at a time [default: 10]
     jobs: Parallel runs [default: one per core]
-    fresh: Repeat runs that are kept
-    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other. A damaged file is set aside as NAME.json.bad and named, and its run is made again.
+    fresh: Repeat kept runs
+    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A kept run is read back instead of being simulated: by the same command after an interruption, and by any other. A damaged file is set aside as NAME.json.bad and named, and its run is made again.
     memory: Memory that the runs may take together, as in 4gb [default: three quarters of the available memory] It is estimated beforehand: fewer runs are made in parallel if not all fit, and a run that does not fit alone is refused. A run that grows beyond its limit is stopped. Available is the least of the machine's free memory, the control group's, and half of the room below `ulimit -v`. On a cluster this is the memory of each worker, which makes one run at a time.
     charts: Formats of the charts in OUT/figures; SVG is always written
     size: Size of these charts on paper, as in 3.3in, 8cm or, with the height, 3.3x2.2in; they are laid out for it with letters of 8 pt
@@ -876,19 +876,19 @@ class Gate:
 
         subject: Scheme under test, instead of the one in gate.toml; with it no gate.toml is needed
         suite: Suites, or files of cases, instead of the ones in gate.toml [default without one: rfc9743,coexist]
-        gate: The file that says what to test [default: gate.toml, if there is one or no SCHEME]
+        gate: The file with the request [default: gate.toml, if there is one or no SCHEME]
         quick: Shortened runs with fewer seeds
         against: Another scheme: no claim may have a smaller margin than with this one
         margin: Permitted shortfall, as a part of the compared number [default: 0.05]
-        tolerance: How far a number may move from the baseline, as a part of it [default: 0.02]
+        tolerance: Permitted change of a number from the baseline, as a part of it [default: 0.02]
         baseline: The baseline [default: gate.json next to gate.toml]
         seeds: Seeds of each case, instead of its own
         jobs: Parallel runs [default: one per core]
-        fresh: Repeat runs that are kept
-        store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other. A damaged file is set aside as NAME.json.bad and named, and its run is made again.
+        fresh: Repeat kept runs
+        store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A kept run is read back instead of being simulated: by the same command after an interruption, and by any other. A damaged file is set aside as NAME.json.bad and named, and its run is made again.
         memory: Memory that the runs may take together, as in 4gb [default: three quarters of the available memory] It is estimated beforehand: fewer runs are made in parallel if not all fit, and a run that does not fit alone is refused. A run that grows beyond its limit is stopped. Available is the least of the machine's free memory, the control group's, and half of the room below `ulimit -v`. On a cluster this is the memory of each worker, which makes one run at a time.
         junit: Write every claim as a test in JUnit's XML
-        sarif: Write what failed in SARIF, for code scanning
+        sarif: Write failures in SARIF, for code scanning
         markdown: Write the report in Markdown, with pictures of the changes in figures/ next to it
         """
 
@@ -911,20 +911,20 @@ class Gate:
         memory: Optional[Union[str, int, float]] = None,
         progress: Shown = None,
     ) -> Result:
-        """Run the cases, show what moved, and write the baseline.
+        """Run the cases, show the changes, and write the baseline.
 
         subject: Scheme under test, instead of the one in gate.toml; with it no gate.toml is needed
         suite: Suites, or files of cases, instead of the ones in gate.toml [default without one: rfc9743,coexist]
-        gate: The file that says what to test [default: gate.toml, if there is one or no SCHEME]
+        gate: The file with the request [default: gate.toml, if there is one or no SCHEME]
         quick: Shortened runs with fewer seeds
         against: Another scheme: no claim may have a smaller margin than with this one
         margin: Permitted shortfall, as a part of the compared number [default: 0.05]
-        tolerance: How far a number may move from the baseline, as a part of it [default: 0.02]
+        tolerance: Permitted change of a number from the baseline, as a part of it [default: 0.02]
         baseline: The baseline [default: gate.json next to gate.toml]
         seeds: Seeds of each case, instead of its own
         jobs: Parallel runs [default: one per core]
-        fresh: Repeat runs that are kept
-        store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other. A damaged file is set aside as NAME.json.bad and named, and its run is made again.
+        fresh: Repeat kept runs
+        store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A kept run is read back instead of being simulated: by the same command after an interruption, and by any other. A damaged file is set aside as NAME.json.bad and named, and its run is made again.
         memory: Memory that the runs may take together, as in 4gb [default: three quarters of the available memory] It is estimated beforehand: fewer runs are made in parallel if not all fit, and a run that does not fit alone is refused. A run that grows beyond its limit is stopped. Available is the least of the machine's free memory, the control group's, and half of the room below `ulimit -v`. On a cluster this is the memory of each worker, which makes one run at a time.
         """
 
@@ -955,7 +955,7 @@ def hunt(
 
     scheme: The controller, with settings after a colon
     against: The controller with which it is compared
-    profile: How far networks may go
+    profile: Bounds of networks
     weaknesses: Weaknesses to look for [default: all]
     evaluations: Networks to evaluate
     steps: The most steps of a network [default: from the profile]

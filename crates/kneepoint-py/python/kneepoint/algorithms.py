@@ -171,7 +171,7 @@ D = TypeVar("D", bound=Discipline)
 S = TypeVar("S", bound=Source)
 
 _REGISTERED: dict[tuple[str, str], Algorithm] = {}
-# In a worker of a cluster: the driver's.
+# In a worker of a cluster, the driver's.
 _CARRIED: Optional[list[Algorithm]] = None
 
 
@@ -203,7 +203,7 @@ def _register(
         _check_init(f"the {kind} `{name}`", make, context, [one.name for one in declared])
         about = inspect.cleandoc(make.__doc__ or f"{name}: a {kind} in Python.")
         algorithm = Algorithm(kind, name, about, None, declared, make)
-        # A later class of the same name, as of a cell that is run again, replaces the former.
+        # A later class of the same name, as after a cell is executed again, replaces the earlier one.
         others = [one for key, one in _REGISTERED.items() if key != (kind, name)]
         _native.check_algorithms([*others, algorithm])
         _REGISTERED[kind, name] = algorithm

@@ -33,7 +33,7 @@ count = 100
 start = "0s..5s"
 cc = "CONTROLLER"
 """
-# The least time of this many runs counts: others have had company.
+# The least time of this many runs counts: the others shared the processor.
 REPEATS = 5
 
 

@@ -145,7 +145,7 @@ class CongestionEnv(gymnasium.Env[numpy.ndarray[Any, Any], numpy.ndarray[Any, An
         last = self._last["rtt_last_s"]
         seen = self._advance(self._interval if self._interval is not None else max(last, 1e-3))
         self._past.append([min(max(one, -1e3), 1e3) for one in self._observe(self, seen)])
-        # A run does not end by anything that the agent does: it is cut off.
+        # No action of the agent ends a run: it is truncated.
         return self._observation(), float(self._reward(self, seen)), False, self._episode.over, dict(seen)
 
     def _advance(self, seconds: float) -> Numbers:
@@ -163,7 +163,7 @@ class CongestionEnv(gymnasium.Env[numpy.ndarray[Any, Any], numpy.ndarray[Any, An
 
     def _act_on_rate(self, action: float) -> None:
         self.rate = min(max(_scaled(self.rate, action), 1.0), 1e7)
-        # The rate alone limits: the window is twice what it can have outstanding, and more with the queue.
+        # Only the rate limits: the window is twice the greatest number outstanding, and more with the queue.
         self._episode.set(window=max(4.0, 2 * self.rate * max(self._last["rtt_last_s"], 0.01) + 10), pacing=self.rate)
 
     def _act_on_window(self, action: float) -> None:
@@ -217,7 +217,7 @@ def _scaled(value: float, action: float) -> float:
     return value * (1 + step) if action >= 0 else value / (1 + step)
 
 
-# An interval in which nothing happened.
+# An interval without events.
 NOTHING: Numbers = {
     "time_s": 0.0,
     "duration_s": 0.0,

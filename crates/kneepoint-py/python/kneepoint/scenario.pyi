@@ -209,13 +209,13 @@ class Scenario:
     proxy: Proxies that split connections, as on satellite links; their hosts have to be Linux's (`preset` in [tcp]).
     tcp: The options of every sender and receiver; a group may have its own under `tcp`.
     figure: How the report draws the swept factors; omitted settings are chosen automatically.
-    flows: Bulk: long transfers, each with a start, perhaps a stop and a size, that send as fast as they may.
+    flows: Bulk: long transfers, each with a start, and optionally a stop and a size, that send as fast as permitted.
     onoff: On and off: bursts of data written into one connection.
     web: Web sessions: short transfers, one after another, each its own connection.
     browser: Browsers: pages of several objects, over HTTP/1.0, HTTP/1.1 or HTTP/2.
     arrivals: Arrivals: flows of finite size that arrive by a Poisson process or from a list.
-    cbr: Constant bit rate: datagrams on a schedule that nothing slows down.
-    datagrams: Datagrams: packets at the instants and of the sizes that were recorded, such as the UDP of a game or a call in a capture.
+    cbr: Constant bit rate: datagrams on a fixed schedule, without congestion control.
+    datagrams: Datagrams: packets at recorded instants and of recorded sizes, such as the UDP of a game or a call in a capture.
     video: Live video: packets at a constant rate, handed to TCP as they are made.
     vod: Video on demand: segments of stored video, fetched one after another into a playout buffer.
     controllers: Parameters of controllers wherever a group chooses one of them, as in `[controllers.pert]`.

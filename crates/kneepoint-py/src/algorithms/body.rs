@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! An object of Python that takes calls, until one of them fails. A failure stops the call of the laboratory and is raised by it.
+//! An object of Python that receives calls, until one of them fails. A failure stops the call of the laboratory and is raised by it.
 
 use std::cell::Cell;
 use std::fmt;
@@ -38,7 +38,7 @@ impl Raised {
         if first.is_none() {
             *first = Some(error);
         }
-        // A later one goes after the lock: its end may be code of Python.
+        // A later one is dropped outside the lock: its destructor may be code of Python.
         drop(first);
         self.stop.store(true, Ordering::Relaxed);
     }
@@ -90,7 +90,7 @@ pub struct Definition {
     pub raised: Arc<Raised>,
 }
 
-/// Why a call failed.
+/// The reason why a call failed.
 pub enum Trouble {
     /// The code raised an exception.
     Raised(PyErr),
@@ -119,11 +119,11 @@ impl fmt::Display for At {
 }
 
 thread_local! {
-    /// Whether the code of an algorithm is at work on this thread.
+    /// Whether the code of an algorithm is running on this thread.
     static WITHIN: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether an algorithm asks. A verb there would want the cores and the memory that its own run has.
+/// Whether an algorithm is the caller. A verb there would need the cores and the memory of the algorithm's own run.
 pub fn within() -> bool {
     WITHIN.get()
 }
@@ -223,7 +223,7 @@ impl fmt::Debug for Body {
 }
 
 impl Definition {
-    /// Notes why a call failed, as the exception that the laboratory raises.
+    /// Records why a call failed, as the exception that the laboratory raises.
     fn fail(&self, py: Python<'_>, at: &dyn fmt::Display, trouble: Trouble) {
         let Definition { class, name, .. } = self;
         let what = format!("the {} `{name}`", class.word());

@@ -26,9 +26,9 @@ struct Start {
     initial_window: f64,
     /// The slow-start threshold; infinite unless an experiment sets it.
     initial_ssthresh: f64,
-    /// How the window grows below the threshold.
+    /// The growth of the window below the threshold.
     slow_start: String,
-    /// Whose version of a controller runs: "published" or "linux".
+    /// The version of a controller that runs: "published" or "linux".
     version: String,
     /// The random numbers of the flow.
     rng: Py<Draws>,
@@ -45,7 +45,7 @@ struct Ack {
     one_way_s: Option<f64>,
     /// Packets newly acknowledged in order; zero for a duplicate.
     acked: u32,
-    /// Packets known so far to have arrived, in order or not.
+    /// Packets known to have arrived, in order or not.
     delivered: u64,
     /// Packets retransmitted so far.
     resent: u64,
@@ -85,7 +85,7 @@ struct Timeout {
     now_s: f64,
     /// Packets that were using the path.
     flight: f64,
-    /// Whether the loss was reported already, so that the threshold must not fall again.
+    /// Whether the loss was already reported, so that the threshold must not fall again.
     reported: bool,
     /// The next packet never sent so far.
     next: u64,
@@ -102,7 +102,7 @@ struct Ecn {
     next: u64,
 }
 
-/// The network advised the sender, as `wanted` asks.
+/// The network advised the sender, as requested by `wanted`.
 #[pyclass(frozen, get_all, module = "kneepoint._native", name = "Advised")]
 struct PyAdvised {
     /// The time.

@@ -65,7 +65,7 @@ impl Draws {
         self.draw(|rng| rng.pareto(mean, shape))
     }
 
-    /// A copy goes its own way.
+    /// A copy continues independently.
     fn __deepcopy__(&self, _memo: &Bound<'_, PyAny>) -> Draws {
         Draws(Mutex::new(self.lock().clone()))
     }

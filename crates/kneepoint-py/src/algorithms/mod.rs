@@ -80,7 +80,7 @@ pub fn extensions(py: Python<'_>, algorithms: Vec<Algorithm>, raised: &Arc<Raise
     Ok(known)
 }
 
-/// An algorithm from outside the registry of its family, of which `make` makes objects.
+/// An external algorithm, whose objects `make` creates.
 fn external<C: 'static, A: 'static>(
     definition: Arc<Definition>,
     source: &'static str,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Parameters declared in Python: a default, which says the type, and perhaps a range and a sentence.
+//! Parameters declared in Python: a default, which determines the type, and optionally a range and a sentence.
 //!
 //! ```text
 //! True → true or false    3 → whole number    0.5 → number    "5ms", "10mbit", "1500B" → time, rate, data
@@ -208,7 +208,7 @@ fn value(given: &Bound<'_, PyAny>) -> Result<Value, String> {
     }
 }
 
-/// A value as a scenario would have it.
+/// A value in a scenario's form.
 fn raw(given: &Bound<'_, PyAny>) -> Result<Raw, String> {
     let read = || -> PyResult<Option<Raw>> {
         Ok(if given.is_instance_of::<PyBool>() {

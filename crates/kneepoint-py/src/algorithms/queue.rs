@@ -22,9 +22,9 @@ struct Facts {
     rate_bps: f64,
     /// The link's propagation delay.
     delay_s: f64,
-    /// How many packets may wait, if packets are counted.
+    /// The number of packets that may wait, if packets are counted.
     limit_packets: Option<u32>,
-    /// How many bytes may wait, if bytes are counted.
+    /// The number of bytes that may wait, if bytes are counted.
     limit_bytes: Option<u64>,
     /// The size of a full packet on the wire.
     packet_bytes: u64,
@@ -75,14 +75,14 @@ impl AtQueue {
 /// A packet arrived.
 #[pyclass(frozen, get_all, extends = AtQueue, module = "kneepoint._native")]
 struct Arrival {
-    /// Whether there is no room: it is dropped whatever the decision.
+    /// Whether there is no room: it is dropped for any decision.
     full: bool,
 }
 
 /// The next packet leaves.
 #[pyclass(frozen, get_all, extends = AtQueue, module = "kneepoint._native")]
 struct Departure {
-    /// How long it waited.
+    /// The time that it waited.
     waited_s: f64,
 }
 

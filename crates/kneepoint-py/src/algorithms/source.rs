@@ -22,11 +22,11 @@ use super::parameters::Parameters;
 /// The initial conditions of a member of a group of traffic.
 #[pyclass(frozen, get_all, name = "Site", module = "kneepoint._native")]
 struct Place {
-    /// When it starts.
+    /// The time at which it starts.
     start_s: f64,
-    /// When it stops; infinite if it does not.
+    /// The end of its traffic; infinite if there is none.
     stop_s: f64,
-    /// How many pairs of hosts it may use.
+    /// The number of pairs of hosts that it may use.
     pairs: u32,
     /// The random numbers of the member.
     rng: Py<Draws>,
@@ -43,19 +43,19 @@ enum Cue {
         connection: u32,
         /// Payload acknowledged since the connection was opened.
         bytes: u64,
-        /// When the client had all of it.
+        /// The time at which the client had all of it.
         at_s: f64,
     },
     /// A connection ended.
     Completed {
         /// The number that was given to the connection.
         connection: u32,
-        /// When the client had everything.
+        /// The time at which the client had everything.
         at_s: f64,
     },
 }
 
-/// What a source asks for.
+/// A request of a source.
 #[pyclass(frozen, from_py_object, module = "kneepoint._native")]
 #[derive(Clone, Debug)]
 enum Request {
@@ -64,9 +64,9 @@ enum Request {
     Open {
         /// A number for the connection, which is not in use.
         connection: u32,
-        /// Which pair of hosts, from 0 to `site.pairs` - 1.
+        /// The pair of hosts, from 0 to `site.pairs` - 1.
         pair: u32,
-        /// How much it carries; None if that is written later.
+        /// The size; None if it is written later.
         size_bytes: Option<u64>,
     },
     /// Write into an open connection that has no size. `transfer_bytes` is the size of the transfer that ends with it, if one does.
@@ -74,7 +74,7 @@ enum Request {
     Write {
         /// The number of the connection.
         connection: u32,
-        /// How much is written.
+        /// The amount written.
         size_bytes: u64,
         /// The size of the transfer that ends with it, if one does.
         transfer_bytes: Option<u64>,
@@ -111,7 +111,7 @@ struct Scripted {
     pairs: u32,
     /// Its open connections, and whether they may be written into.
     open: BTreeMap<u32, bool>,
-    /// How many it has opened.
+    /// The number that it has opened.
     opened: u32,
     /// The time of the last cue, and how many there were at it.
     expired: (Time, u32),
@@ -216,7 +216,7 @@ impl Scripted {
     }
 }
 
-/// Refuses a transfer of nothing.
+/// Refuses an empty transfer.
 fn sized(size_bytes: u64, what: &str) -> Result<(), (String, &'static str)> {
     match size_bytes {
         0 => {
@@ -324,7 +324,7 @@ impl Object for Scripted {
     fn nature(&self) -> Nature {
         self.nature
     }
-    /// A program's is not known beforehand.
+    /// A program's size is not known beforehand.
     fn demand(&self) -> Option<Demand> {
         None
     }

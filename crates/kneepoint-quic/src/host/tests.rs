@@ -121,7 +121,7 @@ fn a_controller_that_paces_says_bytes_per_second() {
     assert!(self::host("reno").pacing().is_none());
 }
 
-/// Signals of a stack that does everything that it must not do.
+/// Signals of a stack that violates every rule.
 fn hostile(host: &mut Host, rng: &mut Rng, steps: u32) {
     let mut now = 0u64;
     let mut sent = Vec::from([Time::ZERO]);
@@ -160,7 +160,7 @@ fn hostile(host: &mut Host, rng: &mut Rng, steps: u32) {
 fn no_order_of_events_makes_a_host_fail() {
     let mut rng = Rng::stream(7, "hostile", 0);
     let asked = std::env::var("KNEE_SEQUENCES").ok().and_then(|count| count.parse().ok());
-    // Few are long, and if many are asked for, most are short.
+    // Few are long, and if many are requested, most are short.
     let (sequences, steps) = asked.map_or((4, 500), |count: usize| (count.div_ceil(REGISTRY.len()), 50));
     for entry in REGISTRY {
         for _ in 0..sequences {

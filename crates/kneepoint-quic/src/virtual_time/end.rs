@@ -188,7 +188,7 @@ impl End {
         }
     }
 
-    /// When it wants to be woken.
+    /// The time of its next timer.
     pub(super) fn timeout(&self) -> Option<Instant> {
         self.connection.as_ref().and_then(|(_, connection)| connection.poll_timeout())
     }

@@ -6,10 +6,10 @@
 //!   └────────── timers ── one queue of events ── agenda, samples
 //! ```
 //!
-//! Nothing takes time but the network: no run is late, and a seed gives the same packets on every machine. Connections are
-//! not encrypted ([`plain`]), their ids are numbers in order, and random numbers come from the run's seed. Observers
-//! receive the events of a simulation, so rows and series have the same definitions; a sender's losses, round trips and
-//! windows are the ones that its controller receives.
+//! Only the network takes time: no run is late, and a seed gives the same packets on every machine. Connections are not
+//! encrypted ([`plain`]), their ids are numbers in order, and random numbers come from the run's seed. Observers receive
+//! the events of a simulation, so rows and series have the same definitions; a sender's losses, round trips and windows
+//! are the ones that its controller receives.
 
 mod end;
 mod plain;

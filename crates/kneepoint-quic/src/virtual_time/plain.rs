@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Cryptography that protects nothing, so that a run needs no entropy and its time is the transport's.
+//! Null cryptography, so that a run needs no entropy and its processing time is the transport's.
 //!
 //! Packets are as long as with AES-GCM: a tag of 16 bytes. The handshake takes TLS 1.3's round trips:
 //!

@@ -22,11 +22,11 @@ pub(super) struct Heard {
     pub(super) episodes: u32,
     /// Times that all packets of a long time were lost.
     pub(super) persistent: u32,
-    /// Bytes that may be in flight, as last said.
+    /// Bytes that may be in flight, as last reported.
     pub(super) window: u64,
 }
 
-/// Where a connection's controller leaves it.
+/// The place where a connection's controller reports it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ear(Arc<Mutex<Heard>>);
 
@@ -47,7 +47,7 @@ impl Ear {
     }
 }
 
-/// Makes controllers that are seen.
+/// Makes observable controllers.
 pub(super) struct Seen {
     pub(super) inner: Arc<dyn ControllerFactory + Send + Sync>,
     pub(super) ear: Ear,

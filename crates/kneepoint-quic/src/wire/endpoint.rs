@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What quinn and noq have in common: their interfaces have the same names, and types of their own.
+//! The common part of quinn and noq: their interfaces have the same names but different types.
 
 /// Endpoints and connections of the stack that is called `stack` where this is used. Their differences are in `Paths`.
 macro_rules! endpoint {

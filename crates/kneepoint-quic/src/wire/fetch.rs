@@ -13,7 +13,7 @@ use tokio::time::timeout;
 use super::serve::Connection;
 use super::{Hash, Stack, alone, hq, noq, quinn, tls};
 
-/// What a client fetches.
+/// The object that a client fetches.
 #[derive(Clone, Debug)]
 pub struct Fetch {
     /// The server.
@@ -24,11 +24,11 @@ pub struct Fetch {
     pub stack: Stack,
     /// The controller of the client's data.
     pub cc: Config,
-    /// The SHA-256 of the server's certificate; without it any server is believed.
+    /// The SHA-256 of the server's certificate; without it any server is trusted.
     pub certificate: Option<Hash>,
     /// Bytes that are taken at most.
     pub largest: u64,
-    /// How long it may take.
+    /// The longest permitted time.
     pub patience: Duration,
 }
 
@@ -53,7 +53,7 @@ impl Fetched {
 }
 
 impl Fetch {
-    /// Fetches the object into `into`, unless `stop` says otherwise, which is asked with every part of it.
+    /// Fetches the object into `into`, unless `stop`, which is called with every part of it, returns true.
     #[expect(clippy::disallowed_methods, reason = "a transfer over a network takes the time of clocks")]
     pub fn run(&self, into: &mut dyn Write, stop: &dyn Fn() -> bool) -> Result<Fetched, String> {
         let from: SocketAddr = match self.server {

@@ -11,7 +11,7 @@
 //!                                                   └─ hq ────┴─ Site: objects
 //! ```
 //!
-//! Everything that a peer can make a server do has a bound: [`Limits`].
+//! Everything that a peer can make a server do is bounded by [`Limits`].
 
 mod endpoint;
 mod fetch;
@@ -39,7 +39,7 @@ pub use object::{Site, made};
 pub use serve::{Limits, Path, Summary};
 pub use tls::Hash;
 
-/// A connection on which nothing arrives for this long is over, in its handshake as later.
+/// A connection without arrivals for this long ends, during its handshake as later.
 const IDLE: Duration = Duration::from_secs(30);
 
 /// The stacks that a server or a client can run on.
@@ -76,7 +76,7 @@ impl Stack {
 /// The objects and the controller of a server.
 #[derive(Clone, Debug)]
 pub struct Serve {
-    /// Where it listens.
+    /// Its address.
     pub listen: SocketAddr,
     /// The stack.
     pub stack: Stack,
@@ -108,7 +108,7 @@ impl Server {
         Ok(Server { socket, address, identity, what })
     }
 
-    /// Where it listens.
+    /// Its address.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -118,7 +118,7 @@ impl Server {
         self.identity.hash()
     }
 
-    /// Serves until `stop` says so, which is asked ten times a second. Every connection that ended is handed to `ended`.
+    /// Serves until `stop`, which is called ten times a second, returns true. Every connection that ended is handed to `ended`.
     pub fn run(self, stop: &dyn Fn() -> bool, ended: &mut dyn FnMut(Summary)) -> Result<(), String> {
         let tls = self.identity.server(self.what.stack.protocols())?;
         let Serve { stack, cc, site, limits, .. } = self.what;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a server has: objects that are made while they are sent, or the files of a folder.
+//! The objects of a server: made while they are sent, or the files of a folder.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -56,11 +56,11 @@ fn below(root: &Path, path: &str) -> Option<PathBuf> {
     root.join(path).canonicalize().ok().filter(|path| path.starts_with(&root))
 }
 
-/// An object on its way.
+/// An object being sent.
 #[derive(Debug)]
 pub(super) struct Object {
     pub(super) size: u64,
-    /// Bytes that were handed over.
+    /// Bytes that were passed on.
     at: u64,
     file: Option<File>,
 }

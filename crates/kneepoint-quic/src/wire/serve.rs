@@ -18,7 +18,7 @@ use crate::host::Host;
 
 /// The interval between a server's checks for a request to stop.
 const TICK: Duration = Duration::from_millis(100);
-/// How long it waits for its last connections then.
+/// The time that it waits for its last connections then.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Limits on the work that peers can cause.
@@ -55,7 +55,7 @@ pub struct Summary {
     pub peer: SocketAddr,
     /// The protocol that was negotiated.
     pub protocol: String,
-    /// Objects that were handed over whole.
+    /// Objects that were passed on whole.
     pub objects: u64,
     /// Requests that were not answered with an object.
     pub refused: u64,
@@ -70,7 +70,7 @@ pub struct Summary {
 pub struct Path {
     /// From the connection's beginning to the last acknowledgement of data.
     pub lasted: Span,
-    /// The round-trip time as the stack estimates it.
+    /// The round-trip time by the stack's estimate.
     pub rtt: Span,
     /// Bytes that may be in flight.
     pub window: u64,
@@ -83,7 +83,7 @@ pub struct Path {
 }
 
 impl Path {
-    /// With what the controller's host saw.
+    /// With the observations of the controller's host.
     pub(super) fn seen(self, host: Option<&Host>) -> Path {
         Path { lasted: host.map_or(Span::ZERO, Host::lasted), ..self }
     }
@@ -135,7 +135,7 @@ pub(super) trait Connection: Clone + Send + Sync + 'static {
     /// The next stream that the peer opens; `None` once the connection is over.
     fn accept(&self) -> impl Future<Output = Option<(Self::Output, Self::Input)>> + Send;
     fn open(&self) -> impl Future<Output = Result<(Self::Output, Self::Input), String>> + Send;
-    /// Its knowledge of its path; `None` when that is gone.
+    /// Its information on its path; `None` once that is gone.
     fn path(&self) -> Option<Path>;
     fn close(&self, reason: &str);
     /// Answers in HTTP/3 until the connection ends.
@@ -154,7 +154,7 @@ pub(super) trait Endpoint {
     type Connection: Connection;
     type Incoming: Send + 'static;
 
-    /// The next peer that wants a connection; `None` once the endpoint is closed.
+    /// The next peer that opens a connection; `None` once the endpoint is closed.
     fn next(&self) -> impl Future<Output = Option<Self::Incoming>>;
     /// Whose it is.
     fn peer(incoming: &Self::Incoming) -> SocketAddr;
@@ -198,7 +198,7 @@ pub(super) async fn serve<E: Endpoint>(
     while let Ok(Some(done)) = timeout(PATIENCE, at_work.join_next()).await {
         done.ok().flatten().into_iter().for_each(&mut *ended);
     }
-    // A peer that is gone answers nothing.
+    // A peer that is gone does not answer.
     drop(timeout(PATIENCE, endpoint.idle()).await);
 }
 
@@ -220,7 +220,7 @@ async fn attend<C: Connection>(
     };
     let mut path = Path::default();
     let mut answered = std::pin::pin!(timeout(limits.connection, answered));
-    // The path is gone with the connection, so it is inspected while it is there.
+    // The path is gone with the connection, so it is inspected before.
     let whole = loop {
         match timeout(TICK, &mut answered).await {
             Ok(whole) => break whole,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Certificates: one for each server, which is known by its hash.
+//! Certificates: one for each server, which is identified by its hash.
 
 use std::fmt;
 use std::str::FromStr;

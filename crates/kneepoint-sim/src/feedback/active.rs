@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The active flows at an edge device: flows whose data arrived in the last whole interval.
+//! The active flows at an edge device: flows whose data arrived in the last complete interval.
 
 use super::Offered;
 use crate::packet::Flags;
@@ -14,7 +14,7 @@ pub struct Active {
     end: Time,
     /// For each flow, the last interval in which its data arrived.
     seen: Vec<u64>,
-    /// Flows seen in the present interval, and in the one before.
+    /// Flows seen in the present interval, and in the previous one.
     counted: u64,
     before: u64,
 }

@@ -26,7 +26,7 @@ crate::settings! {
     pub struct Params {
         /// The target utilization u.
         utilization: f64 = 0.9, 0.01..=1.0;
-        /// How long arrivals are watched before the active flows are counted from zero.
+        /// The length of the observation of arrivals before the active flows are counted from zero.
         interval: Span = Span::from_millis(100), Span::from_micros(100)..=Span::from_secs(100);
     }
 }

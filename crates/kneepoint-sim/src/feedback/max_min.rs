@@ -9,7 +9,7 @@
 pub struct Class {
     /// The links that they cross, by their place among the capacities.
     pub links: Vec<usize>,
-    /// How many there are.
+    /// Their number.
     pub flows: u32,
 }
 

@@ -27,7 +27,7 @@ pub struct Offered<'a> {
     pub now: Time,
     /// The packet.
     pub packet: &'a Packet,
-    /// The backlog that it meets.
+    /// The backlog that it finds.
     pub backlog: Backlog,
 }
 
@@ -45,7 +45,7 @@ pub enum Stamp {
 /// Exact fair rates, which the run itself gives to senders without packets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OutOfBand {
-    /// How old the rates are when a sender learns them; its base round-trip time if `None`.
+    /// The age of the rates when a sender learns them; its base round-trip time if `None`.
     pub delay: Option<Span>,
     /// The interval over which a capacity that varies is averaged.
     pub window: Span,
@@ -58,7 +58,7 @@ pub trait Feedback: Clone + Debug {
 
     /// Feedback of an idle link.
     fn new(params: Self::Params, facts: Facts) -> Self;
-    /// Whether it ignores packets, so that the link need not show it any.
+    /// Whether it ignores packets, so that the link need not pass any to it.
     fn passive(&self) -> bool {
         false
     }

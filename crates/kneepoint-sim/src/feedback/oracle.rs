@@ -13,8 +13,8 @@
 //! limit.
 //!
 //! Readings: the paper gives its sender "the exact rate feedback with appropriate delay" by a system call and computes the
-//! window at every acknowledgement; here the sender looks the rate up at every acknowledgement. A sender learns nothing while
-//! no acknowledgement arrives. Flows whose controllers use no rate count like all others.
+//! window at every acknowledgement; here the sender looks the rate up at every acknowledgement. A sender receives no
+//! information while no acknowledgement arrives. Flows whose controllers use no rate count like all others.
 
 use super::{Feedback, OutOfBand};
 use crate::queue::Facts;

@@ -47,7 +47,7 @@ crate::settings! {
         interval: Span = Span::from_millis(10), Span::from_micros(10)..=Span::from_secs(10);
         /// The round-trip time assumed before the first is reported.
         rtt: Span = Span::from_millis(200), Span::from_micros(10)..=Span::from_secs(10);
-        /// The rate advised first, as a share of the capacity.
+        /// The first advised rate, as a share of the capacity.
         initial: f64 = 0.05, 0.0001..=1.0;
         /// The least rate advised, in packets in a mean round trip.
         least: f64 = 0.1, 0.0001..=10.0;
@@ -168,7 +168,7 @@ mod tests {
         Bench::new(Any::Rcp(Rcp::new(params, link(10, 0.06))))
     }
 
-    /// The rate in Mbit/s with which a packet leaves whose sender reports `rtt`.
+    /// The rate in Mbit/s of a departing packet whose sender reports `rtt`.
     fn rate(bench: &mut Bench, rtt: Span) -> f64 {
         let hint = Hint { window: 10.0, rtt };
         let packet = Packet::data(0, 0, 1250, Flags::default(), bench.now).with_hint(hint);
@@ -200,7 +200,7 @@ mod tests {
         // Five leave half of it: R (1 + 0.1 · 0.4 · 0.5).
         let higher = interval(&mut bench, 5);
         assert!(close(higher, 5.0 * 1.02), "{higher}");
-        // 100 kbit wait where 1 Mbit are on the way: R (1 - 0.1 · 0.5 · 0.1).
+        // 100 kbit wait where 1 Mbit is in flight: R (1 - 0.1 · 0.5 · 0.1).
         bench.backlog = Backlog { packets: 10, bytes: Bytes(12_500) };
         let lower = interval(&mut bench, 10);
         assert!(close(lower, higher * 0.995), "{lower}");

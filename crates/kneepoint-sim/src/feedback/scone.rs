@@ -13,7 +13,7 @@
 //!
 //! Readings: the draft leaves to the network what to advise; here it is the fair share of an edge device. A period is a
 //! flow's own and begins with the packet that is stamped; the draft's is 67 s, and it asks elements to update at least
-//! once in it, better twice: `period` is the time between updates. Requests of no rate are 127.
+//! once in it, better twice: `period` is the time between updates. An unlimited request is 127.
 //!
 //! Departures: the draft is for policies of rate limiting, "not a substitute for congestion control", and its advice bounds
 //! the mean rate of a period; a controller that follows it packet by packet is our use of it. The signal is part of a
@@ -22,7 +22,7 @@
 //! replaced before the next period. Only the latest advice counts, not the lowest of a period. A share below 100 kbit/s
 //! is advised as 100 kbit/s, so that the sum exceeds the link.
 //!
-//! What to expect: a code takes up to 10.9 % off a share, so three flows of a link of 9 Mbit/s use 94 % of it. The first
+//! Expected behaviour: a code takes up to 10.9 % off a share, so three flows of a link of 9 Mbit/s use 94 % of it. The first
 //! packet of a flow is stamped before the device has seen that it is one more, and flows that were there learn of a newcomer up to
 //! a period later: with 67 s the advice is stale for as long.
 
@@ -32,7 +32,7 @@ use crate::packet::{Flags, Packet};
 use crate::queue::{Departure, Facts};
 use crate::units::{Rate, Span, Time};
 
-/// The last code that stands for a rate.
+/// The last code that represents a rate.
 const LAST: u8 = 126;
 
 crate::settings! {
@@ -40,14 +40,14 @@ crate::settings! {
     pub struct Params {
         /// The target utilization u.
         utilization: f64 = 0.9, 0.01..=1.0;
-        /// How long arrivals are watched before the active flows are counted from zero.
+        /// The length of the observation of arrivals before the active flows are counted from zero.
         interval: Span = Span::from_millis(100), Span::from_micros(100)..=Span::from_secs(100);
         /// The time between two pieces of advice to a flow.
         period: Span = Span::from_secs(67), Span::from_millis(1)..=Span::from_secs(100000);
     }
 }
 
-/// The rate that a code stands for.
+/// The rate that a code represents.
 fn advised(code: u8) -> Rate {
     Rate(libm::round(100e3 * libm::pow(10.0, f64::from(code) / 20.0)) as u64)
 }
@@ -81,7 +81,7 @@ impl Scone {
         advised(code(Rate(share as u64)))
     }
 
-    /// Whether it is this packet's turn to carry advice.
+    /// Whether this packet must carry advice.
     fn is_due(&mut self, packet: &Packet, now: Time) -> bool {
         let flow = packet.flow as usize;
         if self.turns.len() <= flow {
@@ -110,7 +110,7 @@ impl Feedback for Scone {
 
     fn on_departure(&mut self, departure: &Departure) -> Stamp {
         self.active.turn(departure.now);
-        // Acknowledgements echo the request of another packet: they do not count as a turn.
+        // Acknowledgements echo the request of another packet and are not counted.
         if departure.packet.flags.has(Flags::ACK) {
             return Stamp::Nothing;
         }
@@ -185,7 +185,7 @@ mod tests {
             bench.stamped(flow, ANY);
         }
         bench.now += Span::from_millis(100);
-        // Of three flows the share is 3 Mbit/s, of which the code leaves 2.818; the old flows have not received it yet.
+        // The share of three flows is 3 Mbit/s, which the code rounds to 2.818; the old flows have not received it yet.
         for (flow, explicit) in [(0, ANY), (1, ANY), (2, ANY), (3, Explicit::Rate(Rate(2_818_383)))] {
             assert_eq!(bench.stamped(flow, ANY), Some(explicit));
         }

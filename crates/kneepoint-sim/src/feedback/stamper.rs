@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The hand that stamps: it shows a link's packets to its feedback and writes into them what that returns.
+//! Stamping: passes a link's packets to its feedback and writes the returned values into them.
 
 use super::{Any, Offered, Stamp};
 use crate::packet::{Flags, Packet};
@@ -10,14 +10,14 @@ use crate::units::{Interval, Rate, Span, Time};
 #[derive(Clone, Debug)]
 pub struct Stamper {
     feedback: Any,
-    /// When the capacity is to be looked at again.
+    /// The time of the next measurement of the capacity.
     look: Time,
 }
 
 impl Stamper {
     /// The interval over which a capacity that varies is averaged.
     pub const WINDOW: Span = Span::from_millis(40);
-    /// How often.
+    /// The interval.
     const EVERY: Span = Span::from_millis(5);
 
     /// A stamper that shows packets to `feedback`; none if that ignores them.
@@ -25,7 +25,7 @@ impl Stamper {
         (!feedback.passive()).then(|| Box::new(Stamper { feedback, look: Time::ZERO }))
     }
 
-    /// Looks at a capacity that varies, if it is time to: `bits` are those that it can carry in an interval.
+    /// Measures a varying capacity when it is due: `bits` are the bits that it can carry in an interval.
     pub fn look(&mut self, now: Time, bits: impl FnOnce(Interval) -> f64) {
         if now >= self.look {
             self.look = now + Stamper::EVERY;
@@ -42,7 +42,7 @@ impl Stamper {
         self.feedback.on_arrival(&Offered { now, packet, backlog });
     }
 
-    /// Stamps a departing packet; returns whether it was marked. Acknowledgements keep what they echo.
+    /// Stamps a departing packet; returns whether it was marked. Acknowledgements keep their echo.
     pub fn leave(&mut self, packet: &mut Packet, backlog: Backlog, waited: Span, now: Time) -> bool {
         let stamp = self.feedback.on_departure(&Departure { now, packet, backlog, waited });
         if packet.flags.has(Flags::ACK) {

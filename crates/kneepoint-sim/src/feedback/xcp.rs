@@ -133,7 +133,7 @@ impl Xcp {
         (self.input, self.sizes, self.weights, self.weighted_rtts) = (0.0, 0.0, 0.0, 0.0);
     }
 
-    /// An arrival meets `waiting` packets.
+    /// An arrival finds `waiting` packets.
     fn watch(&mut self, now: Time, waiting: f64) {
         self.least = self.least.min(waiting);
         if now >= self.queue_end {
@@ -227,7 +227,7 @@ mod tests {
         window as u64 * 100 / millis
     }
 
-    /// A router of 1000 packets/s at the end of an interval in which these flows met `waiting` packets.
+    /// A router of 1000 packets/s at the end of an interval in which these flows found `waiting` packets.
     fn router(flows: &Flows, waiting: u32) -> Xcp {
         let mut facts = link(8, 0.05);
         facts.packet = Bytes(1000);

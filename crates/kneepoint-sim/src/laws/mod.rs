@@ -100,16 +100,16 @@ fn trespasses(field: &Field) -> Vec<Raw> {
     [stepped(&from, -1), stepped(&to, 1)].into_iter().flatten().collect()
 }
 
-/// Both ends of a field's range, as they are documented.
+/// Both ends of a field's range, as documented.
 fn ends(field: &Field) -> Option<(String, String)> {
     let range = field.range()?;
-    // A word may stand instead of a value: `0s to 100s, or `rtt``.
+    // A word may replace a value: `0s to 100s, or `rtt``.
     let (values, _) = range.split_once(", or ").unwrap_or((&range, ""));
     let (from, to) = values.split_once(" to ").unwrap();
     Some((from.to_string(), to.to_string()))
 }
 
-/// As a scenario would write it.
+/// In a scenario's form.
 fn written(field: &Field, text: &str) -> Raw {
     let value = match field.kind {
         "number" => text.parse().ok().map(Raw::Float),

@@ -11,7 +11,7 @@ use crate::units::{Bytes, Rate, Span, Time};
 
 /// Sending flows, in an order other than their numbers.
 const FLOWS: [u32; 8] = [7, 7, 7, 7, 7, 2, 5, 0];
-/// The flow among them whose sender answers marks in proportion.
+/// The flow among them whose sender responds to marks in proportion.
 const SCALABLE: u32 = 5;
 
 /// A buffer and its invariants.
@@ -52,7 +52,7 @@ impl Ledger {
         }
     }
 
-    /// One arrival or departure, drawn from `script`; arrivals come in favour `load`.
+    /// One arrival or departure, drawn from `script`; arrivals have the probability `load`.
     fn step(&mut self, script: &mut Rng, load: f64) {
         self.now += Span(script.below(1_500_000));
         if script.chance(0.002) {

@@ -40,7 +40,7 @@ impl Book {
         Book { source, kind, rng, now, open: BTreeMap::new(), told: Vec::new() }
     }
 
-    /// The next thing that happens, as `script` has it; none when the member is at rest.
+    /// The next event, drawn from `script`; none when the member is at rest.
     fn step(&mut self, script: &mut Rng) -> bool {
         let wakeup = self.source.next_wakeup();
         assert!(wakeup >= self.now, "a wake-up in the past");
@@ -124,7 +124,7 @@ pub fn ask_for_what_there_is(config: &Config) {
     assert_eq!(first.told, run(&Book::new(config), 2_000).told, "the same seed");
     assert_eq!(run(&first, 300).told, run(&first.clone(), 300).told, "a clone");
     let asks = config.nature().kind != Kind::Transfers;
-    // The first request may come only after the stop where everything is at its slowest.
+    // The first request may come only after the stop if everything is at its slowest.
     assert!(asks || first.told.is_empty(), "a transfer asks");
 }
 
@@ -168,7 +168,7 @@ fn network(config: &Config) -> Valid {
     parts.build().expect("a valid spec")
 }
 
-/// What a group did.
+/// The results of a group.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Deeds {
     started: Vec<(Time, u32)>,

@@ -42,8 +42,8 @@ impl Bucket {
         enough
     }
 
-    /// Takes the tokens of a packet as soon as as many have come, at `now` or later: when that is. A packet that is greater than the
-    /// bucket waits for all of its tokens, so that nothing passes faster than they come.
+    /// Takes the tokens of a packet as soon as as many have come, at `now` or later: when that is. A packet that is larger than the
+    /// bucket waits for all of its tokens, so that nothing passes faster than they arrive.
     #[inline]
     pub(super) fn wait(&mut self, now: Time, size: u16) -> Time {
         self.fill(now);

@@ -8,7 +8,7 @@
 //! from k · every on: the k-th delay and the k-th rate, beginning again behind the last; nothing is transmitted in the `outage` before
 //! ```
 //!
-//! They are steps of the delay and of the capacity that repeat: packets on their way are not lost, and never overtake one another.
+//! They are steps of the delay and of the capacity that repeat: packets in flight are not lost, and never overtake one another.
 
 use super::spec::LinkSpec;
 use super::{capacity, capacity::steps};
@@ -22,7 +22,7 @@ crate::settings! {
     pub struct Handover {
         /// The time from one handover to the next.
         every: Or<Span, Never> = Or::WORD, Or::is(Span::from_millis(1))..=Or::is(LONGEST);
-        /// How long nothing is transmitted before each.
+        /// The length of the interruption before each.
         outage: Span = Span::ZERO, Span::ZERO..=LONGEST;
         /// One-way delays of the link, one after the other, then again; `auto` is its own.
         delays: Or<List<Span>, Auto> = Or::WORD, Or::is(List::one(Span::ZERO))..=Or::is(List::one(Span::from_secs(500)));

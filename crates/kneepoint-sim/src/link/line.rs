@@ -20,7 +20,7 @@ struct Noise {
     jitter: Span,
     /// Delays to come, the next last.
     steps: Vec<Timed<Span>>,
-    /// Delays that begin again.
+    /// Repeating delays.
     again: Option<Again>,
     /// The loss model; none if the line is lossless.
     loss: Option<loss::Any>,
@@ -34,7 +34,7 @@ struct Again {
     first: Span,
     steps: Box<[Timed<Span>]>,
     period: Span,
-    /// When the period begins that follows.
+    /// The beginning of the next period.
     next: Span,
 }
 
@@ -59,23 +59,23 @@ impl Line {
         Line { delay, noise: noisy.then(noise) }
     }
 
-    /// Whether it delays all packets alike and loses none.
+    /// Whether it delays all packets equally and loses none.
     pub fn plain(&self) -> bool {
         self.noise.is_none()
     }
 
-    /// Whether all it does is to delay packets at random.
+    /// Whether it only delays packets at random.
     pub fn only_noise(&self) -> bool {
         let plain = |noise: &Noise| noise.steps.is_empty() && noise.loss.is_none();
         self.delay == Span::ZERO && self.noise.as_deref().is_some_and(plain)
     }
 
-    /// When a packet whose transmission ends at `end` arrives, on a plain line.
+    /// The arrival of a packet whose transmission ends at `end`, on a plain line.
     pub fn end(&self, end: Time) -> Time {
         end + self.delay
     }
 
-    /// When a packet whose transmission ends at `end` arrives; never, if the line loses it.
+    /// The arrival of a packet whose transmission ends at `end`; never, if the line loses it.
     #[inline]
     pub fn carry(&mut self, end: Time, size: u16) -> Option<Time> {
         match &mut self.noise {

@@ -2,9 +2,8 @@
 //! Links: a queue before a transmitter before a line that delays, jitters and loses, some with further effects; and networks of them, at
 //! work.
 //!
-//! [`Links`] carries packets without a run, a clock or I/O: the caller keeps the event queue and says what time it is. A packet that
-//! is handed in crosses the links of its path; when it reaches the end, it is written where the caller wants it, and the answer is the
-//! time of its arrival.
+//! [`Links`] carries packets without a run, a clock or I/O: the caller keeps the event queue and says what time it is. A packet
+//! crosses the links of its path; at the end, it is written to the caller's place, and the result is the time of its arrival.
 //!
 //! ```
 //! use kneepoint_sim::event::EventQueue;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Static shortest paths: the fewest hops; among equals, the link declared first.
 //!
-//! Most nodes are hosts with one link out and one in, whose paths begin and end there. The path between is searched
-//! once for each pair of nodes, so a network of a thousand hosts costs a few searches.
+//! Most nodes are hosts with one outgoing and one incoming link, where paths begin and end. The path between is
+//! searched once for each pair of nodes, so a network of a thousand hosts costs a few searches.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -29,7 +29,7 @@ impl<'a> Routes<'a> {
         Routes { network, out, into, found: BTreeMap::new() }
     }
 
-    /// The links from one node to another; none if there is no way.
+    /// The links from one node to another; none if there is no path.
     pub fn path(&mut self, from: NodeId, to: NodeId) -> Option<Vec<u32>> {
         let (mut head, mut tail) = (from, to);
         let (mut first, mut last) = (None, None);

@@ -12,7 +12,7 @@ use crate::units::{Interval, Rate, Span, Time};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct NodeId(pub u32);
 
-/// A graph in which every flow has a path both ways.
+/// A graph in which every flow has a path in both directions.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Network {
     /// Names of the nodes.
@@ -24,17 +24,17 @@ pub struct Network {
 /// A link in one direction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkSpec {
-    /// What tables call it: `r1-r2`.
+    /// Its name in tables: `r1-r2`.
     pub name: String,
-    /// Where it begins.
+    /// Its first node.
     pub from: NodeId,
-    /// Where it ends.
+    /// Its last node.
     pub to: NodeId,
-    /// How fast it transmits, by which buffers and disciplines are configured; `None` for at once.
+    /// Its rate, by which buffers and disciplines are configured; `None` for infinite.
     pub rate: Option<Rate>,
-    /// How its capacity varies; constant at `rate` by default.
+    /// The course of its capacity; constant at `rate` by default.
     pub capacity: capacity::Config,
-    /// How long a packet travels.
+    /// The delay of a packet.
     pub delay: Span,
     /// Other delays from instants on, in order.
     pub delay_steps: Vec<Timed<Span>>,
@@ -42,9 +42,9 @@ pub struct LinkSpec {
     pub delay_period: Option<Span>,
     /// The greatest additional random delay of a packet, without reordering.
     pub jitter: Span,
-    /// Which discipline rules its queue.
+    /// The discipline of its queue.
     pub queue: queue::Config,
-    /// How much may wait.
+    /// The limit of its queue.
     pub limit: Limit,
     /// Its feedback to senders.
     pub feedback: feedback::Config,
@@ -83,7 +83,7 @@ impl LinkSpec {
         LinkSpec { jitter, ..LinkSpec::new(node, node) }
     }
 
-    /// How long a packet travels whose transmission ends at `at`.
+    /// The delay of a packet whose transmission ends at `at`.
     pub fn delay_at(&self, at: Time) -> Span {
         let since = at.since(Time::ZERO);
         let passed = self.delay_period.map_or(since, |period| Span(since.0 % period.0));

@@ -56,7 +56,7 @@ impl Tail {
     /// Bytes of a waiting packet.
     pub const PACKET: usize = size_of::<(Time, u16)>();
 
-    /// Packets for which there is room without another allocation.
+    /// The number of packets that fit without another allocation.
     pub fn places(&self) -> usize {
         self.starts.places.len()
     }
@@ -80,7 +80,7 @@ impl Tail {
         })
     }
 
-    /// Lets the next packet go whose transmission begins by `now`: when it begins.
+    /// Removes the next packet whose transmission begins by `now`, and returns the beginning.
     #[inline]
     pub fn leave(&mut self, now: Time) -> Option<Time> {
         if self.backlog.packets == 0 {
@@ -96,13 +96,13 @@ impl Tail {
         Some(start)
     }
 
-    /// Whether a packet finds room.
+    /// Whether there is room for a packet.
     #[inline]
     pub fn admits(&self, size: u16) -> bool {
         self.limit.admits(self.backlog, Bytes(u64::from(size)))
     }
 
-    /// Takes in a packet whose transmission will begin at `start`.
+    /// Adds a packet whose transmission will begin at `start`.
     #[inline]
     pub fn join(&mut self, start: Time, size: u16) {
         if self.backlog.packets as usize == self.starts.places.len() {

@@ -10,7 +10,7 @@ use crate::units::{Bytes, Span};
 /// The classes of a group.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Classes {
-    /// The way of its transfers if nothing else were there.
+    /// The path of its transfers without other traffic.
     alone: Alone,
     /// Classes by the power of ten of their sizes.
     by_decade: Vec<Class>,

@@ -16,7 +16,7 @@ use crate::units::{Span, Time};
 const STRING: usize = 32;
 /// A number as text, in the file of a run.
 const WRITTEN: usize = 20;
-/// Rows of a group besides its own: positions in queues, classes of transfers, completion times, windows at drops.
+/// Rows of a group in addition to its own: positions in queues, classes of transfers, completion times, windows at drops.
 const DETAILS: usize = 100;
 /// Recorders of a group that are in use: round trips or delays, and a class of transfers for each power of ten, with two.
 const RECORDERS: usize = 12;
@@ -73,7 +73,7 @@ pub fn watching(valid: &Valid, watching: Watching) -> Vec<Term> {
 /// The memory of a slot in the sampled series.
 const SAMPLED: usize = growing(size_of::<Option<usize>>() + size_of::<Option<Span>>() + size_of::<FlowId>());
 
-/// The memory of a slot besides the group's, where every flow is recorded.
+/// The memory of a slot in addition to the group's, where every flow is recorded.
 fn alone(followed: Followed) -> usize {
     if followed.is_every() { growing(size_of::<Ahead>()) + 2 * STRING } else { 0 }
 }

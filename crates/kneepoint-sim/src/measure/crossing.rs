@@ -7,13 +7,13 @@
 //! drop ratio    packets of it that the link's queue dropped / packets of it that arrived there
 //! ```
 //!
-//! A group crosses the links at which packets of it arrived inside the window, data and acknowledgements alike. For a
-//! single measured link, the rows of groups have all of this.
+//! A group crosses the links at which packets of it arrived inside the window, data and acknowledgements alike. With
+//! a single measured link, the rows of groups contain all of this.
 
 use super::mixture::Share;
 use crate::metric::{Entry, MBIT, PERCENT, PLAIN, number, times};
 
-/// The measured links that data crossed, by their rank in the order of declaration; the 64th stands for all further ones.
+/// The measured links that data crossed, by their rank in the order of declaration; the 64th represents all further ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Crossed(u64);
 

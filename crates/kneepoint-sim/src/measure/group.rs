@@ -135,7 +135,7 @@ impl Group {
         }
     }
 
-    /// One of its senders lets a segment of data go, perhaps not for the first time.
+    /// One of its senders sends a segment of data, perhaps not for the first time.
     #[inline(always)]
     pub(super) fn sent(&mut self, again: bool) {
         self.senders.segments += 1;
@@ -197,7 +197,7 @@ pub(super) struct Senders {
 }
 
 impl Senders {
-    /// NaN where nothing was sent.
+    /// NaN if nothing was sent.
     pub(super) fn retransmission_rate(self) -> f64 {
         self.again as f64 / self.segments as f64
     }

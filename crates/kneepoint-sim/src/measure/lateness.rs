@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Lateness: which packets of live streams come too late to be played, for every start-up delay at once.
+//! Lateness: the packets of live streams that arrive too late to be played, for every start-up delay.
 //!
 //! ```text
 //! lateness of a packet      its delivery in order − when it was made and handed to TCP
@@ -35,7 +35,7 @@ pub(super) struct Lateness {
 /// A live stream.
 #[derive(Clone, Debug)]
 struct Stream {
-    /// When its first packet was made; [`Time::NEVER`] if none was.
+    /// The time of its first packet; [`Time::NEVER`] if there was none.
     began: Time,
     /// The last time at which packets count.
     until: Time,
@@ -56,7 +56,7 @@ impl Lateness {
         let beat = spec.source.nature().live?;
         let longest = Span::from_millis(*STARTUPS.last()?);
         let last = Time(window.to.0.saturating_sub(longest.0));
-        // A stopped source makes nothing at that instant.
+        // A source does not send at the instant at which it stops.
         let until = |stop: Option<Time>| stop.map_or(last, |stop| last.min(Time(stop.0.saturating_sub(1))));
         let stream = |stop| Stream { began: Time::NEVER, until: until(stop), on_time: Default::default() };
         let streams = spec.members.iter().map(|member| stream(member.stop)).collect();
@@ -103,7 +103,7 @@ impl Lateness {
         named.map(|(place, millis)| (Span::from_millis(*millis).to_string(), at(place))).collect()
     }
 
-    /// How many of a stream's packets count.
+    /// The number of a stream's packets that count.
     fn made(&self, stream: &Stream) -> u64 {
         let by = |time: Time| {
             if time < stream.began { 0 } else { self.beat.made_by(time.since(stream.began)) }

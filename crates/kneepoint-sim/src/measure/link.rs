@@ -28,7 +28,7 @@ pub(super) struct Link {
     pub(super) name: String,
     /// Its place among the measured links; the first is the bottleneck of headlines.
     pub(super) rank: u32,
-    /// How groups share it, if that is of interest.
+    /// The shares of groups in it, if of interest.
     pub(super) mixture: Option<Box<Mixture>>,
     pub(super) queue: Occupancy,
     rate: Option<Rate>,
@@ -47,7 +47,7 @@ pub(super) struct Link {
     marks: u64,
     corrupted: u64,
     duplicated: u64,
-    /// Whether it has effects besides queue and channel.
+    /// Whether it has effects other than queue and channel.
     effects: bool,
     served_packets: u64,
     served_bytes: u64,
@@ -126,7 +126,7 @@ impl Link {
         self.waited.record(waited);
     }
 
-    /// Its window is this one, in which it can carry `capacity` bits.
+    /// Changes its window to this one, in which it can carry `capacity` bits.
     pub(super) fn end(&mut self, window: Interval, capacity: f64) {
         (self.window, self.capacity) = (window, capacity);
         self.queue.end(window);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The observer that measures a run: it routes each event to the counters of its subjects.
 //!
-//! It receives every packet on every link, so it allocates nothing while packets flow, and keeps the path of measured
-//! links apart from all others.
+//! It receives every packet on every link, so it allocates nothing while packets flow, and handles measured links
+//! separately from all others.
 
 use super::crossing::Crossed;
 use super::flow::Flow;
@@ -25,12 +25,12 @@ use crate::units::{Interval, Span, Time};
 #[derive(Clone, Debug)]
 pub struct Meter {
     window: Interval,
-    /// For each link; none where it is not measured. Boxed so that the table itself stays small.
+    /// For each link; none if it is not measured. Boxed so that the table itself stays small.
     links: Vec<Option<Box<Link>>>,
     /// For each flow slot: those known before the run, then those opened in it.
     flows: Vec<Flow>,
     groups: Vec<Group>,
-    /// How many slots are known before the run.
+    /// The number of slots known before the run.
     listed: usize,
     /// Whether a link changes the order of packets.
     reorders: bool,
@@ -48,7 +48,7 @@ impl Meter {
         Meter::in_window(valid, seed, valid.schedule().measure)
     }
 
-    /// A meter with shares that measures another window than the spec's.
+    /// A meter with shares, for another window than the spec's.
     pub fn in_window(valid: &Valid, seed: u64, window: Interval) -> Meter {
         Meter::without_shares(valid, seed, window).sharing(valid)
     }
@@ -105,7 +105,7 @@ impl Meter {
         self
     }
 
-    /// Ends the window at `end`, for a run that ended before its spec says. No later event may have been reported.
+    /// Ends the window at `end`, for a run that ended before the spec's end. No later event may have been reported.
     pub fn end(&mut self, end: Time, valid: &Valid, seed: u64) {
         self.window.to = self.window.to.min(end).max(self.window.from);
         for (place, spec) in valid.network().links.iter().enumerate() {
@@ -141,7 +141,7 @@ impl Meter {
         }
         let unknown = Share::unknown();
         for (place, group) in self.groups.iter().enumerate() {
-            // Of several links a group has a share only where it sent something.
+            // On several links a group has a share only where it sent something.
             let of_first = shares.first().map(|(_, by_group)| &by_group[place]);
             let whole = of_first.filter(|share| shares.len() == 1 || share.arrivals > 0).unwrap_or(&unknown);
             of_groups.extend(rows_of_group(group, whole));
@@ -188,7 +188,7 @@ impl Meter {
         self.links.get(link.0 as usize).is_some_and(Option::is_some)
     }
 
-    /// An event at a measured link. It is not inlined, so that other links do not pay for it.
+    /// An event at a measured link. It is not inlined, so that it costs nothing on other links.
     #[inline(never)]
     fn at_link(&mut self, at: Time, link: LinkId, packet: &Packet, event: &Event) {
         let inside = self.window.contains(at);
@@ -273,7 +273,7 @@ impl Observer for Meter {
         }
     }
 
-    // Where the kind of event is known, only its own arm remains and the event is never put together.
+    // Where the kind of event is known, only its own arm remains and no event is constructed.
     #[inline(always)]
     fn on(&mut self, at: Time, event: &Event) {
         match event {

@@ -79,7 +79,7 @@ impl Mixture {
         self.window = window;
     }
 
-    /// An event of a packet of `group`, which met `backlog` if it arrives.
+    /// An event of a packet of `group`, which found `backlog` if it arrives.
     #[inline]
     pub(super) fn on(&mut self, group: usize, at: Time, backlog: Backlog, event: &Event) {
         let Some(group) = self.groups.get_mut(group) else { return };
@@ -97,7 +97,7 @@ impl Mixture {
         }
     }
 
-    /// A packet of `group` meets `backlog` and passes the queue inside the window.
+    /// A packet of `group` finds `backlog` and passes the queue inside the window.
     #[inline(never)]
     pub(super) fn passed(&mut self, group: usize, at: Time, backlog: Backlog, passage: &Passage) {
         let Some(group) = self.groups.get_mut(group) else { return };
@@ -234,7 +234,7 @@ impl Share {
         }
     }
 
-    /// The middle of each part of the buffer, and the fraction of the packets that met it.
+    /// The middle of each part of the buffer, and the fraction of the packets that found it.
     pub(super) fn positions(&self) -> impl Iterator<Item = (f64, f64)> {
         let shares = &self.position.shares;
         let parts = shares.len() as f64;

@@ -24,7 +24,7 @@ pub struct Parts {
     arriving: Cursor,
     served: Cursor,
     backlog: Backlog,
-    /// The instant up to which the queue has been accounted for.
+    /// The instant up to which the queue has been integrated.
     accounted: Time,
     queued: Cursor,
     flows: Flows,

@@ -20,7 +20,7 @@ pub struct Played {
     pub late_pictures: u64,
     /// Times that the sound starved.
     pub starvings: u64,
-    /// From request to picture; none if there was no picture.
+    /// From request to picture; none without a picture.
     pub startup: Option<Span>,
     /// Stalls.
     pub stalls: u64,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Position: the backlog that accepted packets of a group met, over the limit of the queue.
+//! Position: the backlog that accepted packets of a group found, over the limit of the queue.
 //!
 //! ```text
 //! entropy   -Σ p·ln p / ln 20 over twentieths of the buffer   [0, 1]
@@ -9,12 +9,12 @@ use crate::metric::{Entry, PERCENT, number};
 
 /// Parts of the buffer in a reported distribution of positions.
 const BINS: usize = 20;
-/// Parts of the buffer in which positions are counted, so that the median is known to a thousandth.
+/// The number of parts of the buffer in which positions are counted, so that the median is known to a thousandth.
 const CELLS: usize = 1000;
 /// Bytes of the cells.
 pub(super) const BYTES: usize = CELLS * size_of::<u64>();
 
-/// The queues that packets met.
+/// The queues that packets found.
 #[derive(Clone, Debug)]
 pub(super) struct Positions {
     sum: u128,
@@ -62,7 +62,7 @@ impl Positions {
     }
 }
 
-/// The queue that accepted packets of a group met, over its limit. NaN without an accepted packet, or without a limit.
+/// The queue that accepted packets of a group found, over its limit. NaN without an accepted packet, or without a limit.
 #[derive(Clone, Debug)]
 pub(super) struct Position {
     /// Exact.

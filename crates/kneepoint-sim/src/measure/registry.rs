@@ -132,7 +132,7 @@ impl Subject {
         }
     }
 
-    /// Whether a row is about it.
+    /// Whether a row belongs to it.
     pub fn has(self, row: &Row) -> bool {
         row.labels.len() == self.axes().len() && self.axes().iter().all(|axis| row.labels.contains_key(*axis))
     }

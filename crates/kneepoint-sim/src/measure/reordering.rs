@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Reordering: how far packets of a group arrive out of the order in which they were sent.
+//! Reordering: the extent to which packets of a group arrive out of order.
 //!
 //! A. Morton, L. Ciavattone, G. Ramachandran, S. Shalunov, J. Perser, "Packet Reordering Metrics", RFC 4737, 2006.
 //!
@@ -53,7 +53,7 @@ impl Arrivals {
     }
 }
 
-/// Whether a number was given out after another; they begin again after the last.
+/// Whether a number was assigned after another; numbers start over after the last.
 fn later(number: u32, than: u32) -> bool {
     (number.wrapping_sub(than) as i32) > 0
 }

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Run: the metrics of a whole run.
 //!
-//! The headline metrics of the bottleneck, the first measured link, are also the run's. Fairness and goodput are over
-//! the
+//! The headline metrics of the bottleneck, the first measured link, are also the run's. Fairness and goodput are over the
 //! flows of the groups whose data crossed it; groups that only send against it do not count. Fairness compares flows of one
-//! path: where these groups do not cross the same measured links, it is NaN, and each group's remains. Retransmissions
-//! and timeouts are those of all senders, counted as for a group.
+//! path: where these groups do not cross the same measured links, it is NaN, and each group's remains. Retransmissions and
+//! timeouts are of all senders, counted as for a group.
 
 use super::group::Senders;
 use crate::metric::{Entry, INDEX, MBIT, PERCENT, PLAIN, SECONDS, number};
 use crate::table::jain_index;
 use crate::units::Span;
 
-/// The inputs of a run's row besides its bottleneck.
+/// The inputs of a run's row other than its bottleneck.
 pub(super) struct Run {
     /// The length of the measurement window.
     pub(super) window: Span,

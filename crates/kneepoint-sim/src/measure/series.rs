@@ -4,8 +4,8 @@
 //! [`COLUMNS`] says what a column has: the state at the instant, or what happened since the one before. A transmission that
 //! is under way at an instant counts on both sides of it, with the part of its bits that the link's rate carries on each.
 //!
-//! Throughput counts what the network delivers. Payload acknowledged in order would stand still while a loss is repaired, and then jump
-//! to many times the rate of the link.
+//! Throughput counts what the network delivers. Payload acknowledged in order would not grow while a loss is repaired, and would then
+//! jump to many times the rate of the link.
 
 mod columns;
 mod crossed;
@@ -28,12 +28,12 @@ use flows::Flows;
 #[derive(Clone, Debug)]
 pub struct Series {
     interval: Span,
-    /// For each link; none where it is not measured.
+    /// For each link; none if it is not measured.
     links: Vec<Option<Crossed>>,
     flows: Flows,
     /// The group of each flow slot that belongs to one, by its place among groups with listed connections.
     group_of: Vec<Option<usize>>,
-    /// How many slots are known before the run.
+    /// The number of slots known before the run.
     listed: usize,
     /// The place of each group among groups with listed connections, if it has them.
     shown: Vec<Option<usize>>,
@@ -57,7 +57,7 @@ impl Series {
     /// Follows every measured link, every group and these flows in the run seeded with `seed`.
     pub fn new(valid: &Valid, seed: u64, followed: impl Into<Followed>) -> Series {
         let roster = Roster::new(valid);
-        // Those whose connections are known before the run, and the place of each group among them.
+        // The flows whose connections are known before the run, and the place of each group among them.
         let listed = || valid.groups().iter().filter(|group| group.kind().listed());
         let mut places = 0..;
         let place = |group: &Group| group.kind().listed().then(|| places.next()).flatten();

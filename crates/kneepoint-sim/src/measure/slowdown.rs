@@ -13,7 +13,7 @@
 use crate::link::{LinkSpec, NodeId, Routes};
 use crate::units::{Bytes, Rate, Span};
 
-/// A way without other traffic.
+/// A path without other traffic.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Alone {
     delay: Span,
@@ -21,7 +21,7 @@ pub(super) struct Alone {
 }
 
 impl Alone {
-    /// The best way between any of these pairs of nodes.
+    /// The best path between any of these pairs of nodes.
     pub(super) fn between(links: &[LinkSpec], routes: &mut Routes, pairs: &[(NodeId, NodeId)]) -> Alone {
         let paths: Vec<Vec<u32>> = pairs.iter().filter_map(|(from, to)| routes.path(*from, *to)).collect();
         let delay = |path: &Vec<u32>| {
@@ -34,7 +34,7 @@ impl Alone {
         let rate = |path: &Vec<u32>| path.iter().filter_map(|link| links[*link as usize].rate).min();
         Alone {
             delay: paths.iter().map(delay).min().unwrap_or_default(),
-            // Where one way has no rate at all, the time is unknown.
+            // If one path has no rate at all, the time is unknown.
             rate: paths
                 .iter()
                 .map(rate)
@@ -43,7 +43,7 @@ impl Alone {
         }
     }
 
-    /// This way and another one behind it.
+    /// This path followed by another.
     pub(super) fn then(self, next: Alone) -> Alone {
         Alone { delay: self.delay + next.delay, rate: [self.rate, next.rate].into_iter().flatten().min() }
     }

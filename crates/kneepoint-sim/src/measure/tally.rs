@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use crate::units::{Interval, Span, Time};
 
-/// An amount that starts anew at each sampling instant. An event at an instant belongs to the interval that begins
+/// An amount that restarts at each sampling instant. An event at an instant belongs to the interval that begins
 /// there.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tally {
@@ -25,7 +25,7 @@ impl Tally {
         Tally { ends, ..Tally::default() }
     }
 
-    /// So much at one instant. Calls come in the order of their times.
+    /// This much at one instant. Calls come in the order of their times.
     #[inline]
     pub(super) fn count(&mut self, at: Time, amount: u64) {
         self.spread(Interval { from: at, to: at }, amount);
@@ -63,7 +63,7 @@ impl Tally {
     }
 }
 
-/// An amount that starts anew at each sampling instant, of events in any order: of several flows, each of which may be ahead of the
+/// An amount that restarts at each sampling instant, of events in any order: of several flows, each of which may be ahead of the
 /// others.
 #[derive(Clone, Debug)]
 pub(super) struct Ahead {
@@ -82,7 +82,7 @@ impl Ahead {
         Ahead { step, ends: step.after_start(), now: 0, later: VecDeque::new() }
     }
 
-    /// So much at one instant of this interval or of a later one.
+    /// This much at one instant of this interval or of a later one.
     #[inline]
     pub(super) fn count(&mut self, at: Time, amount: u64) {
         if at < self.ends {
@@ -96,7 +96,7 @@ impl Ahead {
         self.later[place] += amount;
     }
 
-    /// The amount until `now`, a sampling instant, perhaps a late one. The next one is `ends`.
+    /// Returns the amount up to the sampling instant `now`, which may be late, and opens the interval that ends at `ends`.
     pub(super) fn turn(&mut self, now: Time, ends: Time) -> u64 {
         while self.ends < now
             && let Some(amount) = self.later.pop_front()

@@ -62,7 +62,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// One that recorded nothing.
+    /// An empty one.
     pub const EMPTY: Recorder = Recorder { cells: Vec::new(), sum: 0, max: 0 };
 
     /// Bytes of a distribution that recorded times up to this.

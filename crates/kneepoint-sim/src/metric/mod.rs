@@ -33,7 +33,7 @@ pub struct Metric {
     pub headline: bool,
     /// Whether short tables, as in terminals, show it.
     pub brief: bool,
-    /// Which of two numbers is better, if one is.
+    /// The better direction, if there is one.
     pub better: Option<Better>,
     /// The numbers that it may have, in the unit of files.
     pub bounds: Bounds,
@@ -48,7 +48,7 @@ impl Metric {
     }
 }
 
-/// Which of two numbers is better.
+/// The better direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Better {
     /// The lesser, as of delays.
@@ -187,7 +187,7 @@ impl<T> Entry<T> {
         Entry { brief: &[], ..self }
     }
 
-    /// The statistics of which there is a metric each; for a single number, that number stands for the mean.
+    /// The statistics with a metric each; a single number counts as the mean.
     fn statistics(&self) -> &'static [Statistic] {
         match self.of {
             Of::Number(_) => &[Statistic::Mean],

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! A source declares quantities, reports numbers of them, and gives metrics that are functions of the counters. Everything between
-//! carries reports without knowing any of them.
+//! passes reports on without knowing any of them.
 
 use super::{Entry, Recorder};
 use crate::units::{Span, Time};
@@ -57,7 +57,7 @@ pub struct Report {
     pub quantity: Quantity,
     /// The number; of a time, nanoseconds.
     pub value: f64,
-    /// When it happened, by the clock that decides whether it counts.
+    /// The time of the event, by the clock that decides whether it counts.
     pub at: Time,
 }
 
@@ -71,7 +71,7 @@ pub struct Reports {
 }
 
 impl Reports {
-    /// Metrics of a source that reports nothing.
+    /// Metrics of a source without reports.
     pub const NONE: Reports = Reports { source: "", metrics: &[] };
 }
 
@@ -112,7 +112,7 @@ impl Tallies {
         self.0.iter().find(|(known, _)| *known == quantity).map_or(&NOTHING, |(_, tally)| tally)
     }
 
-    /// How many reports there were.
+    /// The number of reports.
     pub fn count(&self, quantity: Quantity) -> u64 {
         self.of(quantity).count
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Which acknowledgement a queue may drop because a later one says as much: the rules of CAKE's filter.
+//! The acknowledgement that a queue may drop because a later one makes it redundant: the rules of CAKE's filter.
 
 use crate::packet::{Block, Flags, Packet};
 
@@ -10,7 +10,7 @@ crate::choice! {
         Off = "off",
         /// Of two in a row that the arriving one makes redundant, the first (Linux `ack-filter`).
         Conservative = "conservative",
-        /// That, and a lone one right before the arriving one (Linux `ack-filter-aggressive`).
+        /// The same, and also a lone one directly before the arriving one (Linux `ack-filter-aggressive`).
         Aggressive = "aggressive",
     }
 }
@@ -27,7 +27,7 @@ const HARMLESS: u16 = Flags::ACK.0
 /// Flags that must not change between an acknowledgement that is dropped and the next.
 const ECHO: Flags = Flags(Flags::ECE.0 | Flags::CWR.0);
 
-/// The place of the packet to drop, among those that wait in front of the arriving packet, counted from the first.
+/// The place of the packet to drop, among the packets in front of the arriving one, counted from the first.
 pub(super) fn redundant<'p>(
     waiting: impl Iterator<Item = &'p Packet>,
     arriving: &Packet,
@@ -37,7 +37,7 @@ pub(super) fn redundant<'p>(
         return None;
     }
     let echo = |packet: &Packet| packet.flags.0 & ECHO.0;
-    // The first that could go, with its flags; and how many were found.
+    // The first candidate, with its flags; and the number found.
     let (mut first, mut found, mut length) = (None, 0u32, 0);
     for (place, packet) in (0u32..).zip(waiting) {
         length = place + 1;
@@ -87,7 +87,7 @@ fn compare(waiting: &Packet, arriving: &Packet) -> Blocks {
     let covers = |one: &Block| used(arriving).any(|other| other.0 <= one.0 && one.1 <= other.1);
     let sum =
         |packet: &Packet| used(packet).map(|(first, end)| u64::from(end.wrapping_sub(first))).sum::<u64>();
-    // A block below what is acknowledged reports a duplicate (RFC 2883), which is news.
+    // A block below the acknowledged data reports a duplicate (RFC 2883), which is new information.
     if !used(waiting).all(|one| covers(&one) && (one.0.wrapping_sub(waiting.seq) as i32) >= 0) {
         return Blocks::Fewer;
     }

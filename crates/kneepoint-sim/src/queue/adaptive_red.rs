@@ -25,7 +25,7 @@ crate::settings! {
     /// Adaptive RED's parameters; zero is automatic where the sentence says so.
     pub struct Params {
         ..red: red::Params;
-        /// How long max_p stays as it is after a change.
+        /// The time for which max_p stays constant after a change.
         interval: Span = Span::from_millis(500), Span::from_millis(1)..=Span::from_secs(1000);
         /// The most that is added to max_p at once; never more than a quarter of it.
         increase: f64 = 0.01, 0.0001..=1.0;
@@ -38,7 +38,7 @@ crate::settings! {
     }
 }
 
-/// How far into the range of the thresholds the target range begins and ends.
+/// The beginning and the end of the target range within the range of the thresholds.
 const MARGIN: f64 = 0.4;
 
 /// An adaptive RED queue's judgement.

@@ -15,12 +15,12 @@ pub struct Buffer {
     waiting: Waiting,
 }
 
-/// A packet whose turn came.
+/// A packet whose turn has come.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Departed {
     /// The packet, marked as was decided.
     pub packet: Packet,
-    /// When it arrived.
+    /// The time at which it arrived.
     pub arrived: Time,
     /// Its fate; unless dropped, it now belongs to the link.
     pub fate: Fate,

@@ -12,12 +12,11 @@
 //!
 //! `target interval d t`: time; `C` link rate. Scheduler and drops of a full buffer are as in `drr`, the rest as in `cobalt`.
 //!
-//! Readings: the last packet of a flow's queue is not dropped. Dropped packets cost a flow nothing.
-//! The filter of acknowledgements is Linux's: an arriving one lets the first of its queue go that it makes redundant, if there are two (or,
-//! `aggressive`, if it is the last), whose echo of marks does not change and whose blocks it covers.
-//! Departures: no shaper, no classes of service (tins), no host fairness; data with an acknowledgement filters none. Each flow has its own queue;
-//! CAKE hashes flows into 1024 queues, eight-way set-associative, which seldom differs below several hundred flows. A
-//! queue that is idle is not visited, so that its p and n stay until it is used again.
+//! Readings: the last packet of a flow's queue is not dropped. Dropped packets cost a flow nothing. The filter of acknowledgements is Linux's: an
+//! arriving one lets the first of its queue go that it makes redundant, if there are two (or, `aggressive`, if it is the last), whose echo of
+//! marks does not change and whose blocks it covers. Departures: no shaper, no classes of service (tins), no host fairness; data with an
+//! acknowledgement filters none. Each flow has its own queue; CAKE hashes flows into 1024 queues, eight-way set-associative, which seldom differs
+//! below several hundred flows. An idle queue is not visited, so that its p and n stay until it is used again.
 
 use super::ack_filter::{AckFilter, redundant};
 use super::flows::{Flows, Places};
@@ -41,7 +40,7 @@ crate::settings! {
 pub struct Cake {
     flows: Flows<cobalt::Cobalt>,
     ack_filter: AckFilter,
-    /// Whether the arriving packet has met the filter.
+    /// Whether the arriving packet has passed the filter.
     filtered: bool,
 }
 

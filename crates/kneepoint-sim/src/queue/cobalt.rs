@@ -33,7 +33,7 @@ crate::settings! {
         ecn: bool = true;
         /// The queueing delay that may persist.
         target: Span = Span::from_millis(5), Span::ZERO..=Span::from_secs(10);
-        /// How long a delay must persist, and the time between the first two responses.
+        /// The time for which a delay must persist, and the time between the first two responses.
         interval: Span = Span::from_millis(100), Span::from_millis(1)..=Span::from_secs(100);
     }
 }
@@ -48,13 +48,13 @@ pub struct Cobalt {
     target: Span,
     interval: Span,
     ecn: bool,
-    /// Whether the delay stands.
+    /// Whether the delay persists.
     phase: bool,
     count: u32,
     next: Time,
     /// BLUE's probability.
     probability: f64,
-    /// When it changed.
+    /// The time at which it changed.
     changed: Time,
 }
 
@@ -75,7 +75,7 @@ impl Cobalt {
         self.count = self.count.max(1);
     }
 
-    /// The queue was asked for a packet, and nothing waited.
+    /// The link requested a packet, and nothing waited.
     pub fn empty(&mut self, now: Time) {
         if self.probability > 0.0 {
             self.shift(-DECREMENT, now);
@@ -115,7 +115,7 @@ impl Cobalt {
         false
     }
 
-    /// Decides on a packet that leaves; `last` if it leaves nothing behind.
+    /// Decides on a departing packet; `last` if nothing remains behind it.
     #[inline]
     pub fn judge(&mut self, departure: &Departure, last: bool, rng: &mut Rng) -> Decision {
         let now = departure.now;
@@ -246,7 +246,7 @@ mod tests {
     #[test]
     fn one_queue_that_overflows_is_thinned_by_blue_until_it_is_idle() {
         let mut bench = Bench::new(Any::Cobalt(cobalt(10)), Limit::Packets(50));
-        // Two packets arrive in each millisecond, and one is served: BLUE rises until it drops every other one.
+        // Two packets arrive in each millisecond, and one is served: BLUE rises until it drops every second one.
         bench.run(1500, &[(0, 1040, Flags::default()); 2]);
         let refused = bench.refused.len();
         assert!(refused > 100, "{refused}");

@@ -34,7 +34,7 @@ use crate::rng::Rng;
 use crate::units::{Span, Time};
 
 crate::choice! {
-    /// How the two queues share the link.
+    /// The division of the link between the two queues.
     pub enum Scheduler {
         /// By weight.
         Weighted = "weighted",
@@ -48,7 +48,7 @@ crate::settings! {
     pub struct Params {
         /// The queueing delay to keep in the classic queue.
         target: Span = Span::from_millis(15), Span::ZERO..=Span::from_secs(10);
-        /// How often the probability is computed.
+        /// The interval between computations of the probability.
         interval: Span = Span::from_millis(15), Span::from_millis(1)..=Span::from_secs(10);
         /// The weight of the delay's distance from its target, per second.
         alpha: f64 = 0.15, 0.0..=1000.0;
@@ -62,7 +62,7 @@ crate::settings! {
         range: Span = Span::from_micros(400), Span::ZERO..=Span::from_secs(10);
         /// The least number of packets behind a packet that is marked for its delay.
         min_behind: u32 = 1, 0..=10000000;
-        /// How the two queues share the link.
+        /// The division of the link between the two queues.
         scheduler: Scheduler = Scheduler::Weighted;
         /// The share of the link that the classic queue has when both have packets, if weighted.
         weight: f64 = 0.1, 0.0..=1.0;
@@ -95,7 +95,7 @@ impl Spacing {
 #[derive(Clone, Debug, Default)]
 struct Queue {
     line: Line,
-    /// When the first packet in it arrived.
+    /// The arrival of its first packet.
     head: Option<Time>,
     marks: Spacing,
 }
@@ -109,7 +109,7 @@ pub struct DualPi2 {
     classic: Queue,
     /// Drops in the short queue.
     drops: Spacing,
-    /// The bytes by which the short queue is ahead of its share; at most zero lets it send.
+    /// The bytes by which the short queue is ahead of its share; it may send at zero or less.
     ahead: f64,
     /// The same when both queues are empty.
     fresh: f64,
@@ -276,7 +276,7 @@ mod tests {
         queue
     }
 
-    /// How many of 1000 packets with these flags, after this wait in a queue that stays, are dropped and marked.
+    /// The number of 1000 packets with these flags that are dropped and marked, after this wait in a constant queue.
     fn fates(queue: &mut DualPi2, flags: Flags, waited: Span) -> [usize; 2] {
         let packet = Packet::data(0, 0, 1040, flags, Time::ZERO);
         let departure = Departure { now: Time::ZERO, packet: &packet, backlog: Backlog::default(), waited };

@@ -10,9 +10,9 @@ crate::external! {
     asked {
         /// The order in which packets leave.
         fn order() -> Order;
-        /// Whether it never objects, ticks or remembers.
+        /// Whether it never drops, ticks or keeps state.
         fn passive() -> bool;
-        /// How often it ticks.
+        /// The interval of its ticks.
         fn interval() -> Option<Span>;
         /// Its state for plots: names with units, and values.
         fn state() -> Vec<(&'static str, f64)>;

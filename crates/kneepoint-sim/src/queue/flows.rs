@@ -9,10 +9,10 @@ use super::{Arrival, Backlog, Facts, Line, Ticket, Waiting};
 use crate::rng::Rng;
 use crate::units::Bytes;
 
-/// The queue of each flow: one of its own, or one of several that flows are hashed into.
+/// The queue of each flow: one for itself, or one of several to which flows are hashed.
 #[derive(Clone, Debug)]
 pub struct Places {
-    /// How many queues there are; 0 is one for each flow.
+    /// The number of queues; 0 is one for each flow.
     queues: u32,
     salt: u64,
     /// By flow.
@@ -39,7 +39,7 @@ impl Places {
         self.known[flow as usize]
     }
 
-    /// Hashes all flows anew.
+    /// Rehashes all flows.
     pub fn shuffle(&mut self) {
         self.salt += 1;
         self.known.clear();
@@ -98,7 +98,7 @@ impl<S: Clone> Flows<S> {
         self.queues.iter_mut().map(|queue| (queue.line.backlog(), &mut queue.state))
     }
 
-    /// Without room, the first packet of the longest queue; an arrival alone in the longest queue has to go itself.
+    /// Without room, the first packet of the longest queue; an arrival alone in the longest queue is dropped itself.
     pub fn push_out(&mut self, arrival: &Arrival, waiting: &mut Waiting) -> Option<Ticket> {
         if !arrival.full {
             return None;
@@ -140,7 +140,7 @@ impl<S: Clone> Flows<S> {
         }
     }
 
-    /// The next packet, not yet charged; `emptied` is called for queues whose turn came while they were empty.
+    /// The next packet, not yet charged; `emptied` is called for queues that were empty when their turn came.
     pub fn next(&mut self, waiting: &mut Waiting, emptied: impl Fn(&mut S)) -> Option<Ticket> {
         loop {
             let new = !self.new.is_empty();

@@ -29,7 +29,7 @@ use crate::units::{Bytes, Time};
 crate::choice! {
     /// The backlog that CoDel compares with a full packet.
     pub enum Spares {
-        /// The packet's own queue's.
+        /// The queue of the packet itself.
         Flow = "flow",
         /// All queues', as in Linux.
         All = "all",

@@ -128,7 +128,7 @@ mod tests {
             bench.arrive(1 + round % 3, 1000);
             (0..4).for_each(|_| assert!(bench.serve().is_some()));
         }
-        // One packet in four rounds of service belongs to the polite: none of theirs is lost.
+        // One packet in four rounds of service belongs to the well-behaved flows: they lose none.
         let dropped: Vec<_> = bench.pushed_out.iter().chain(&bench.refused).collect();
         assert!(dropped.len() > 5000 && dropped.iter().all(|id| **id % 10 != 9), "{}", dropped.len());
     }

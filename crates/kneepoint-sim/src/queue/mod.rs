@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Queue disciplines: which packets wait, leave next, or are dropped, marked or stamped; and their registry.
 //!
-//! A discipline orders tickets, never packets. The [`Buffer`] owns the packets, asks the discipline, and carries out
-//! what it decides. So no discipline can lose a packet, deliver one it dropped, exceed the limit, or forget to report a
+//! A discipline orders tickets, never packets. The [`Buffer`] owns the packets, queries the discipline, and carries out
+//! its decisions. So no discipline can lose a packet, deliver one it dropped, exceed the limit, or forget to report a
 //! fate: received = delivered + dropped + queued holds by construction, by identity.
 //!
 //! To add one with a single first-in-first-out queue, write `queue/NAME.rs` like `queue/droptail.rs`: it decides on
@@ -27,7 +27,7 @@ use crate::settings::Settings;
 pub use crate::trace::{Backlog, Fate, Reason};
 use crate::units::{Bytes, Rate, Span, Time};
 
-/// How much may wait.
+/// The limit of the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
     /// This many packets.
@@ -57,7 +57,7 @@ pub struct Facts {
     pub rate: Rate,
     /// The link's propagation delay.
     pub delay: Span,
-    /// How much may wait.
+    /// The limit of the queue.
     pub limit: Limit,
     /// The size of a full packet on the wire.
     pub packet: Bytes,
@@ -72,7 +72,7 @@ pub struct Arrival<'a> {
     pub packet: &'a Packet,
     /// The backlog without it.
     pub backlog: Backlog,
-    /// Whether the limit leaves no room: unless another is pushed out, it is dropped regardless of the decision.
+    /// Whether the limit leaves no room: unless another packet is pushed out, it is dropped regardless of the decision.
     pub full: bool,
 }
 
@@ -97,7 +97,7 @@ pub struct Departure<'a> {
     pub packet: &'a Packet,
     /// The backlog without it.
     pub backlog: Backlog,
-    /// How long it waited.
+    /// The time that it waited.
     pub waited: Span,
 }
 
@@ -106,7 +106,7 @@ pub struct Departure<'a> {
 pub enum Decision {
     /// Let it pass.
     Pass,
-    /// Set its congestion mark and let it pass; the buffer drops it instead if its sender would not understand.
+    /// Set its congestion mark and pass it; the buffer drops it instead if its sender does not understand marks.
     Mark,
     /// Drop it.
     Drop,
@@ -120,10 +120,10 @@ impl Decision {
     }
 }
 
-/// The order in which a discipline lets packets leave.
+/// The order in which packets leave a discipline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// That of their arrivals.
+    /// The order of their arrivals.
     Arrival,
     /// The order of their arrivals within each flow.
     Flow,
@@ -132,7 +132,7 @@ pub enum Order {
 }
 
 impl Order {
-    /// Packets of which this is the same leave in the order of their arrivals.
+    /// Packets with equal values leave in the order of their arrivals.
     pub fn line(self, packet: &Packet) -> (u32, bool) {
         match self {
             Order::Arrival => (0, false),
@@ -160,7 +160,7 @@ pub trait Discipline: Clone + std::fmt::Debug {
     }
     /// A discipline for an empty queue.
     fn new(params: Self::Params, facts: Facts) -> Self;
-    /// Whether it never objects, ticks or remembers, so that a link may compute departures as packets arrive.
+    /// Whether it never drops, ticks or keeps state, so that a link may compute departures as packets arrive.
     fn passive(&self) -> bool {
         false
     }
@@ -192,7 +192,7 @@ pub trait Discipline: Clone + std::fmt::Debug {
     /// The link requested a packet and the queue was empty.
     #[inline]
     fn on_idle(&mut self, _now: Time) {}
-    /// How often [`on_tick`](Discipline::on_tick) is wanted.
+    /// The interval at which [`on_tick`](Discipline::on_tick) is called.
     fn interval(&self) -> Option<Span> {
         None
     }
@@ -276,7 +276,7 @@ pub(crate) mod tests {
         packet().with_hint(Hint { window, rtt: Span::ZERO })
     }
 
-    /// A buffer to try a discipline on: packets are numbered as they arrive.
+    /// A buffer for trying a discipline: packets are numbered as they arrive.
     pub struct Bench {
         buffer: Buffer,
         rng: Rng,
@@ -328,7 +328,7 @@ pub(crate) mod tests {
             self.buffer.tick(self.now);
         }
 
-        /// Each millisecond these packets arrive, by flow, size and flags, and one is served; the packets served.
+        /// Lets these packets (flow, size and flags) arrive and serves one, every millisecond; returns the packets served.
         pub fn run(&mut self, millis: u64, flows: &[(u32, u16, Flags)]) -> Vec<Packet> {
             let mut served = Vec::new();
             for _ in 0..millis {
@@ -358,7 +358,7 @@ pub(crate) mod tests {
         Arrival { now, packet, backlog: Backlog { packets, bytes }, full: false }
     }
 
-    /// Whether `got` is `printed`, which has six digits.
+    /// Whether `got` equals `printed`, which has six digits.
     pub fn agrees(got: f64, printed: f64) -> bool {
         (got / printed - 1.0).abs() < 5e-6
     }

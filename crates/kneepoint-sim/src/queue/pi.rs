@@ -37,7 +37,7 @@ crate::settings! {
         a: f64 = 0.00001822, 0.0..=1.0;
         /// The weight of the queue before, per packet.
         b: f64 = 0.00001816, 0.0..=1.0;
-        /// How often the probability is computed, per second.
+        /// Computations of the probability per second.
         frequency: f64 = 170.0, 0.1..=100000.0;
         /// Judge each arrival by the law at the queue of that instant, as PIMC does, not by the probability of the last tick.
         at_arrival: bool = false;
@@ -145,8 +145,8 @@ mod tests {
         assert!((4755..=5245).contains(&count), "{count}");
     }
 
-    /// How many of 10,000 packets with this window are dropped at 100 packets, after a tick at 250 and one packet of
-    /// window 10.
+    /// The number of 10,000 packets with this window that are dropped at 100 packets, after a tick at 250 and one
+    /// packet of window 10.
     fn dropped(params: Params, window: f64) -> usize {
         let mut pi = Pi::new(Params { a: 0.0012, b: 0.001, ..params }, link(10, 0.06));
         pi.on_tick(Backlog { packets: 250, bytes: Bytes(0) }, Time::ZERO);

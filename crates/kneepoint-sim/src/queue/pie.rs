@@ -38,9 +38,9 @@ use crate::units::{Bytes, Span, Time};
 crate::choice! {
     /// The origin of the exceptions from the law.
     pub enum Rules {
-        /// Those of RFC 8033.
+        /// The exceptions of RFC 8033.
         Rfc8033 = "rfc8033",
-        /// Those of Linux.
+        /// The exceptions of Linux.
         Linux = "linux",
     }
 }
@@ -230,7 +230,7 @@ mod tests {
         pie.law.correct(1.0, 0.5);
         // 0.5 - 0.125 · 15 ms, twice without a delay.
         assert!(close(follow(&mut pie, &[0])[0], 0.98 * (0.5 - 0.001_875)));
-        // An empty queue has no delay, whatever the delay of the last packet.
+        // An empty queue has no delay, regardless of the last packet's delay.
         pie.observe(Span::from_millis(90), Backlog::default());
         assert_eq!(pie.delay, 0.0);
     }
@@ -246,7 +246,7 @@ mod tests {
         assert!(close(got[2], 0.58 + 0.029_375 - 0.0625), "{got:?}");
     }
 
-    /// How many of `count` arrivals at this backlog are dropped and marked.
+    /// The number of `count` arrivals at this backlog that are dropped and marked.
     fn fates(pie: &mut Pie, packet: &Packet, backlog: u32, count: u32) -> (usize, usize) {
         let mut rng = Rng::stream(1, "pie", 0);
         let arrival = arrival(packet, backlog, Time::ZERO);
@@ -335,7 +335,7 @@ mod tests {
                 pie.law.probability() > 0.0
             })
         };
-        // Two of ten updates were spent; 150 ms begin again with an arrival.
+        // Two of ten updates were used up; an arrival restarts the 150 ms.
         assert_eq!((dropping(0), dropping(1)), (Some(8), Some(10)));
     }
 

@@ -36,7 +36,7 @@ use crate::units::{Bytes, Span, Time};
 crate::choice! {
     /// The unit of a queue.
     pub enum Unit {
-        /// Packets of whatever size.
+        /// Packets of any size.
         Packets = "packets",
         /// Bytes.
         Bytes = "bytes",
@@ -106,7 +106,7 @@ pub struct Red {
     count: u64,
     /// Bytes arrived since the last drop or mark.
     count_bytes: u64,
-    /// Whether the arrival before found the average above the minimum.
+    /// Whether the previous arrival found the average above the minimum.
     judging: bool,
     unit: Unit,
     ecn: bool,
@@ -157,7 +157,7 @@ impl Red {
         self.count_bytes += arrival.packet.bytes().0;
     }
 
-    /// Takes an arrival that another judges into the average.
+    /// Includes an arrival that another RED judges in the average.
     pub fn follow(&mut self, arrival: &Arrival) {
         if let Some(since) = self.idle_since.take() {
             let missed = (arrival.now.since(since).as_secs_f64() * self.capacity).floor();
@@ -189,7 +189,7 @@ impl Red {
         self.judge_from(self.thresholds().0, arrival, rng)
     }
 
-    /// Decides on an arrival; those that find the average below `least` are not counted.
+    /// Decides on an arrival; arrivals that find the average below `least` are not counted.
     pub fn judge_from(&mut self, least: f64, arrival: &Arrival, rng: &mut Rng) -> Decision {
         let size = arrival.packet.bytes().0;
         let mut decision = Decision::Pass;
@@ -364,7 +364,7 @@ mod tests {
         assert!((red.average - 0.3996 * libm::pow(0.998, 601.0)).abs() < 1e-12, "{}", red.average);
     }
 
-    /// How many of `count` arrivals at a standing queue are dropped and marked.
+    /// The number of `count` arrivals at a constant queue that are dropped and marked.
     fn fate(params: Params, packets: u32, count: u32) -> (u32, u32) {
         let mut red = red(Params { weight: 1.0, ..params });
         let (packet, mut rng) = (packet(), Rng::stream(1, "red", 0));

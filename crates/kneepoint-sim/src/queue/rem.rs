@@ -13,8 +13,8 @@
 //! `C` link rate, packets/s; `gamma` price per packet; `alpha phi input_weight` numbers.
 //!
 //! Readings: arrivals include dropped packets, as in ns-2, and are counted without regard to size; `C` is of full
-//! packets of this network.
-//! Departure: ns-2 marks packets as they leave, the paper as they arrive, as here. No length in bytes.
+//! packets of this network. Departure: ns-2 marks packets as they leave, the paper as they arrive, as here. The
+//! length is in packets only.
 
 use super::sparing::Sparing;
 use super::{Arrival, Backlog, Decision, Discipline, Facts};
@@ -29,7 +29,7 @@ crate::settings! {
         ..law: law::Params;
         /// Mark packets of senders that understand marks, instead of dropping them.
         ecn: bool = false;
-        /// How often the price is computed.
+        /// The interval between computations of the price.
         interval: Span = Span::from_millis(2), Span::from_micros(100)..=Span::from_secs(10);
         /// The weight of the latest interval in the average of arrivals.
         input_weight: f64 = 1.0, 0.001..=1.0;

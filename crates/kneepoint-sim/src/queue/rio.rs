@@ -84,7 +84,7 @@ pub enum Class {
     Out,
 }
 
-/// One queue that judges packets of two classes; the classes of those that wait are in their order.
+/// One queue that judges packets of two classes; the classes of waiting packets are stored in order.
 #[derive(Clone, Debug)]
 pub struct TwoClasses {
     of_in: Red,
@@ -158,7 +158,7 @@ impl TwoClasses {
         Some(ticket)
     }
 
-    /// The link asked for a packet and none waited.
+    /// The link requested a packet and none waited.
     pub fn on_idle(&mut self, now: Time) {
         self.of_in.on_idle(now);
         self.of_all.on_idle(now);
@@ -261,7 +261,7 @@ mod tests {
             [0, 0, 0, 959, 961].map(&mut class),
             [Class::In, Class::In, Class::Out, Class::Out, Class::In]
         );
-        // However long it was idle, a bucket holds no more than its burst.
+        // After any idle time, a bucket holds no more than its burst.
         assert_eq!([10_000_000; 3].map(class), [Class::In, Class::In, Class::Out]);
     }
 

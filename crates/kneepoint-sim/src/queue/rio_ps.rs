@@ -13,7 +13,7 @@
 //! `n L_t` packets; `T_u T_c` times; a flow is active that sent a packet in the last T_u.
 //!
 //! Readings: a new connection instead of an old one is a new flow. L_t is constant unless a ratio is given; the paper
-//! adapts it to a ratio of short to long flows without the step being known to us: here it is chosen anew, from the packets
+//! adapts it to a ratio of short to long flows without the step being known to us: here it is chosen again, from the packets
 //! that active flows have sent. The constant is the length below which the paper calls a flow short.
 //! Departure: the paper counts and tags packets at the edge of the network. Packets carry no tag here, so the queue itself
 //! keeps the edge's record.
@@ -30,9 +30,9 @@ crate::settings! {
         ..classes: Classes;
         /// L_t: the packets of a flow that are In; with a ratio, at first.
         short_packets: u32 = 20, 0..=1000000000;
-        /// T_u: how long a flow is silent before it counts as a new one.
+        /// T_u: the silence after which a flow counts as a new one.
         timeout: Span = Span::from_secs(1), Span::from_millis(1)..=Span::from_secs(3600);
-        /// How many active short flows there are to be for each long one; 0 keeps `short_packets`.
+        /// The desired number of active short flows for each long one; 0 keeps `short_packets`.
         target_ratio: f64 = 0.0, 0.0..=1000000.0;
         /// T_c: how often `short_packets` follows the ratio.
         interval: Span = Span::from_secs(10), Span::from_millis(10)..=Span::from_secs(3600);
@@ -161,7 +161,7 @@ mod tests {
         // A second of silence, at most, is still the same flow.
         assert_eq!(classes(3, 0, [1020, 2020, 3020]), [Class::Out; 3]);
         assert_eq!(classes(3, 0, [4021, 4022, 4023]), [Class::In, Class::In, Class::Out]);
-        // The next connection in its place is another flow.
+        // The next connection in its slot is another flow.
         assert_eq!(classes(3, 1, [4024, 4025, 4026]), [Class::In, Class::In, Class::Out]);
     }
 

@@ -35,7 +35,7 @@ crate::settings! {
 /// The bounds of max_p.
 const BOUNDS: (f64, f64) = (0.0001, 1.0);
 
-/// Where the average lies.
+/// The range of the average.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Zone {
     Below,
@@ -123,7 +123,7 @@ mod tests {
         let got = adapted(0.1, [0, 10, 20, 20, 10, 20, 3, 3, 10, 2]);
         let after = [0.1, 0.1, 0.2, 0.2, 0.2, 0.4, 0.4 / 3.0, 0.4 / 3.0, 0.4 / 3.0, 0.4 / 9.0];
         assert!(close(got, after), "{got:?}");
-        // The thresholds themselves are between.
+        // A length at a threshold counts as between the two.
         assert!(close(adapted(0.1, [15, 5, 16, 4]), [0.1, 0.1, 0.2, 0.2 / 3.0]));
     }
 

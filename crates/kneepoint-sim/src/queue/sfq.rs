@@ -27,7 +27,7 @@ use crate::rng::Rng;
 use crate::units::{Span, Time};
 
 crate::choice! {
-    /// Which packet of the longest queue goes where there is no room.
+    /// The packet of the longest queue that is dropped if there is no room.
     pub enum Drops {
         /// The first; of equally long queues another flow's than the arrival's.
         First = "first",
@@ -41,11 +41,11 @@ crate::settings! {
     pub struct Params {
         /// The number of queues that flows are hashed into.
         queues: u32 = 1024, 1..=65536;
-        /// How often flows are hashed anew; `0s` is never.
+        /// The interval of rehashing; `0s` is never.
         perturbation: Span = Span::ZERO, Span::ZERO..=Span::from_secs(10000);
-        /// The packet of the longest queue that goes where there is no room.
+        /// The packet of the longest queue that is dropped if there is no room.
         drops: Drops = Drops::First;
-        /// Packets that wait in one queue at most; 0 is no bound.
+        /// The maximum number of packets that wait in one queue; 0 means no limit.
         depth: u32 = 0, 0..=1_000_000;
     }
     linux { drops = "last", depth = "127" }
@@ -62,13 +62,13 @@ crate::settings! {
 #[derive(Clone, Debug)]
 pub struct Sfq {
     places: Places,
-    /// With whether each has a turn.
+    /// Including whether each has a turn.
     queues: Vec<(Line, bool)>,
     turns: VecDeque<u32>,
     perturbation: Span,
     drops: Drops,
     depth: u32,
-    /// Whether flows are to be hashed anew.
+    /// Whether flows must be rehashed.
     due: bool,
 }
 
@@ -83,7 +83,7 @@ impl Sfq {
         }
     }
 
-    /// Hashes flows anew, if that is due, and moves what waits.
+    /// Rehashes flows, if it is due, and moves waiting packets.
     fn perturb(&mut self, waiting: &mut Waiting) {
         if !self.due {
             return;
@@ -262,7 +262,7 @@ mod tests {
             bench.tick();
             orders.insert(flows(&mut bench));
         }
-        // In one queue or in two, whichever comes first.
+        // In one queue or in two, whichever occurs first.
         assert!(orders.contains(&vec![0, 0, 1, 1]) && orders.contains(&vec![0, 1, 0, 1]), "{orders:?}");
     }
 

@@ -5,12 +5,12 @@ use super::Arrival;
 use crate::law::{Adjustment, sparing as law};
 use crate::units::{Span, Time};
 
-/// The number of flows that sent a packet with its window in the last full period, or in the one under way if that is more.
+/// The number of flows that sent a packet with its window in the last full period, or in the current one if that is more.
 #[derive(Clone, Debug)]
 struct Population {
     period: Span,
     ends: Time,
-    /// The period in which each flow was seen last, by number; the first is 1.
+    /// The period of each flow's last packet, by number; the first is 1.
     seen: Vec<u32>,
     number: u32,
     now: u32,
@@ -22,7 +22,7 @@ impl Population {
         Population { period, ends: Time::ZERO + period, seen: Vec::new(), number: 1, now: 0, before: 0 }
     }
 
-    // Out of the way of queues that do not follow their flows.
+    // Not inlined, for queues that do not follow their flows.
     #[inline(never)]
     fn observe(&mut self, flow: u32, now: Time) {
         if now >= self.ends {
@@ -74,7 +74,7 @@ impl Sparing {
         }
     }
 
-    /// The probability for the arrival where the law says `probability`.
+    /// The probability for the arrival where the law yields `probability`.
     #[inline]
     pub fn adjust(&self, probability: f64) -> f64 {
         self.law.adjust(probability)

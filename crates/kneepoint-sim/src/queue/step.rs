@@ -31,7 +31,7 @@ crate::settings! {
         threshold: u32 = 20, 0..=10000000;
         /// The longest queueing delay that is not marked; 0s leaves it to `threshold`.
         delay: Span = Span::ZERO, Span::ZERO..=Span::from_secs(10);
-        /// Mark only packets of senders that answer marks in proportion, ECT(1); all others pass while there is room.
+        /// Mark only packets of senders that respond to marks in proportion, ECT(1); all others pass while there is room.
         scalable_only: bool = false;
     }
 }

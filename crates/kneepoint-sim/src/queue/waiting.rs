@@ -25,7 +25,7 @@ struct Chain {
 
 const EMPTY: Chain = Chain { first: NONE, last: NONE };
 
-/// A queue of waiting packets, one of any number that a discipline keeps in one buffer.
+/// A queue of waiting packets, of which a discipline may keep several in one buffer.
 #[derive(Clone, Debug)]
 pub struct Line {
     chain: Chain,
@@ -54,7 +54,7 @@ struct Slot {
     packet: Packet,
 }
 
-/// All packets that wait in a buffer. It has one line, for disciplines that need no more.
+/// All packets in a buffer. It has one line, for disciplines that need no more.
 #[derive(Clone, Debug)]
 pub struct Waiting {
     slots: Vec<Slot>,
@@ -86,13 +86,13 @@ impl Waiting {
         self.backlog
     }
 
-    /// The packet that a ticket stands for.
+    /// The packet of a ticket.
     #[inline]
     pub fn packet(&self, ticket: &Ticket) -> &Packet {
         &self.slots[ticket.0 as usize].packet
     }
 
-    /// When the packet at the head of a line arrived.
+    /// The arrival of the packet at the head of a line.
     #[inline]
     pub fn head_arrived(&self, line: &Line) -> Option<Time> {
         self.slots.get(line.chain.first as usize).map(|slot| slot.arrived)
@@ -169,7 +169,7 @@ impl Waiting {
         Some(Ticket(last))
     }
 
-    /// Takes the first packet that is `wanted` out of the buffer's own line, wherever it stands there.
+    /// Takes the first packet that satisfies `wanted` out of the buffer's own line, at any place.
     pub fn pull(&mut self, wanted: impl Fn(&Packet) -> bool) -> Option<Ticket> {
         let (mut before, mut slot) = (NONE, self.own.first);
         while slot != NONE && !wanted(&self.slots[slot as usize].packet) {

@@ -50,7 +50,7 @@ pub struct Leg {
 }
 
 impl Setup<'_> {
-    /// When a member of a group starts; a member that shares a stream draws after those before it.
+    /// The start of a member of a group; a member that shares a stream draws after those before it.
     fn starts(&mut self, group: &Group) -> Vec<Time> {
         let streams = group.source.nature().streams;
         let number = self.groups.entry(streams.starts).or_default();
@@ -95,7 +95,7 @@ impl Engine<'_> {
         }
     }
 
-    /// The paths of a group's connections. Only what its own members start has noise of hosts: a proxy has none.
+    /// The paths of a group's connections. Only traffic that its own members start has noise of hosts: a proxy has none.
     fn lay_paths(&mut self, place: usize, group: &Group, setup: &mut Setup) {
         let own = !self.valid.is_carried(place);
         let answers = self.legs[place].options.answers_at_once() && self.legs[place].onward.is_none();
@@ -201,7 +201,7 @@ impl Engine<'_> {
         self.requests = requests;
     }
 
-    /// A connection that an agent opened has news for it; a slot whose transfer ended is free.
+    /// A connection that an agent opened has an event for it; a slot whose transfer ended is free.
     #[inline(never)]
     pub(super) fn tell<O: Observer>(&mut self, news: News, now: Time, watch: &mut O) {
         let News { flow, owner: Owner { agent: number, connection }, ended, acked, delivered } = news;
@@ -258,7 +258,7 @@ impl Engine<'_> {
         self.hosts.start(flow, now, &mut self.network, &mut self.events, watch);
     }
 
-    /// A slot for a connection, and one behind it for each proxy on the way.
+    /// A slot for a connection, and one behind it for each proxy on its path.
     fn slots_for(&mut self, owner: Owner, pair: u32, size: Option<Bytes>) -> Option<FlowId> {
         let pool = &mut self.pools[self.agents[owner.agent as usize].pool as usize];
         let (mut group, path) = (pool.group as usize, (pool.paths.start + pair) as usize);

@@ -13,7 +13,7 @@ use crate::tcp::{Options, Receiver, Reply, Segment, Sender};
 use crate::trace::{Event, FlowId, Observer};
 use crate::units::{Bytes, Time};
 
-/// Where a flow's packets go.
+/// The path of a flow's packets.
 #[derive(Clone, Copy, Debug)]
 pub struct Paths {
     /// The first hop of its data.
@@ -31,7 +31,7 @@ pub struct Task<'a> {
     pub options: &'a Arc<Options>,
     /// The congestion control.
     pub controller: &'a cc::Config,
-    /// How much.
+    /// The amount.
     pub load: Load,
     /// Where.
     pub paths: Paths,
@@ -41,7 +41,7 @@ pub struct Task<'a> {
     pub owner: Option<Owner>,
 }
 
-/// How much a flow slot is to carry.
+/// The amount of data of a flow slot.
 #[derive(Clone, Copy, Debug)]
 pub enum Load {
     /// Without end.
@@ -57,7 +57,7 @@ pub enum Load {
 pub struct Owner {
     /// The agent.
     pub agent: u32,
-    /// The connection among the agent's.
+    /// The index of the connection among the agent's.
     pub connection: u32,
 }
 
@@ -66,14 +66,14 @@ pub struct Owner {
 pub(super) struct Chain {
     /// The slot that carries its data on, if its receiver is a proxy.
     pub(super) onward: Option<FlowId>,
-    /// The slot whose data it carries on, if its sender is a proxy.
+    /// The slot whose data it forwards, if its sender is a proxy.
     pub(super) behind: Option<FlowId>,
     /// Segments that its receiver, a proxy, has forwarded.
     pub(super) passed: u32,
 }
 
 impl Chain {
-    /// The same neighbours of a slot whose transfer is another.
+    /// The same neighbours for a slot with another transfer.
     pub(super) fn renewed(self) -> Chain {
         Chain { passed: 0, ..self }
     }
@@ -84,7 +84,7 @@ impl Chain {
 pub(super) struct Flow {
     pub(super) sender: Sender,
     pub(super) receiver: Receiver,
-    /// What its packets request.
+    /// The request of its packets.
     pub(super) wanted: Wanted,
     pub(super) paths: Paths,
     pub(super) epoch: u16,
@@ -119,7 +119,7 @@ pub(super) struct Part {
     pub(super) size: Bytes,
 }
 
-/// The number delivered before all others. A live stream may have thousands on their way.
+/// The sequence number delivered before all others. A live stream may have thousands in flight.
 fn delivered(parts: &Parts) -> usize {
     parts.partition_point(|part| part.delivered != Time::NEVER)
 }
@@ -131,16 +131,16 @@ pub struct News {
     pub flow: FlowId,
     /// Whose it is.
     pub owner: Owner,
-    /// Whether it ended; if not, all that was written so far is acknowledged.
+    /// Whether it ended; if not, all data written so far is acknowledged.
     pub ended: bool,
     /// Payload acknowledged.
     pub acked: Bytes,
-    /// When the receiver had all of it.
+    /// The time at which the receiver had all of it.
     pub delivered: Time,
 }
 
 impl Flow {
-    /// Bytes of the slot and of what it remembers.
+    /// Bytes of the slot and of its history.
     pub(super) fn footprint(&self) -> usize {
         let parts = self.parts.as_ref().map_or(0, |parts| parts.len() * growing(size_of::<Part>()));
         SLOT + self.sender.footprint() + parts
@@ -197,12 +197,12 @@ impl Flow {
         self.receiver = self.receiver.clone().holding(capacity);
     }
 
-    /// Segments that hold so much.
+    /// The number of segments for this much.
     pub(super) fn segments(&self, size: Bytes) -> u32 {
         size.0.div_ceil(self.sender.payload().0).min(u64::from(u32::MAX)) as u32
     }
 
-    /// Awaits the end of the next part that is on its way, or of all data.
+    /// Awaits the end of the next part in flight, or of all data.
     pub(super) fn await_more(&mut self) {
         if self.chain.onward.is_some() {
             // A proxy forwards each segment.
@@ -214,7 +214,7 @@ impl Flow {
         self.awaited = part.map(|part| part.end).or_else(all).unwrap_or(u32::MAX);
     }
 
-    /// The segment that was awaited is there, and perhaps some after it.
+    /// The awaited segment has arrived, and perhaps some after it.
     #[cold]
     pub(super) fn reached(&mut self, at: Time) {
         let next = self.receiver.next();
@@ -268,7 +268,7 @@ impl Flow {
         packet
     }
 
-    /// A packet that asks the network for the feedback that the controller wants.
+    /// A packet that requests the controller's feedback from the network.
     fn requesting(&self, packet: Packet) -> Packet {
         match self.wanted {
             Wanted::Nothing => packet,

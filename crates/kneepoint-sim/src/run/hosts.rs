@@ -29,12 +29,12 @@ impl Hosts {
         Hosts { flows: Vec::with_capacity(slots), base, packets: 0, seed, oracle }
     }
 
-    /// How many slots there are.
+    /// The number of slots.
     pub fn slots(&self) -> usize {
         self.flows.len()
     }
 
-    /// Bytes of all slots and of what they remember: O(slots).
+    /// Bytes of all slots and of their histories: O(slots).
     pub fn footprint(&self) -> usize {
         self.flows.iter().map(Flow::footprint).sum()
     }
@@ -53,7 +53,7 @@ impl Hosts {
         FlowId(id as u32)
     }
 
-    /// Gives a slot whose transfer has ended another.
+    /// Assigns another transfer to a slot whose transfer has ended.
     pub fn reuse(&mut self, flow: FlowId, task: Task) {
         let noise = self.noise(flow.0 as usize);
         let slot = &mut self.flows[flow.0 as usize];
@@ -111,7 +111,7 @@ impl Hosts {
         self.send(flow.0, now, network, events, watch);
     }
 
-    /// No data follows, which ends the transfer if all is acknowledged.
+    /// No data follows, which ends the transfer once all is acknowledged.
     pub fn stop<O: Observer>(&mut self, flow: FlowId, now: Time, watch: &mut O) {
         let slot = &mut self.flows[flow.0 as usize];
         let done = slot.sender.stop();
@@ -137,7 +137,7 @@ impl Hosts {
         self.send(flow.0, now, network, events, watch);
     }
 
-    /// No write follows, which ends the transfer if all is acknowledged.
+    /// No write follows, which ends the transfer once all is acknowledged.
     pub fn close<O: Observer>(&mut self, flow: FlowId, now: Time, watch: &mut O) -> Option<News> {
         let done = self.flows[flow.0 as usize].sender.close();
         done.then(|| self.end(flow, now, watch)).flatten()
@@ -296,7 +296,7 @@ impl Hosts {
         }
     }
 
-    /// A packet that was held has arrived: those behind it are taken ahead of their time again.
+    /// A packet that was held has arrived: the packets behind it are processed ahead of time again.
     #[cold]
     #[inline(never)]
     fn resume<O: Observer>(
@@ -344,7 +344,7 @@ impl Hosts {
         }
     }
 
-    /// Sends what may be sent, and sees to it that the timer wakes the sender no later than it must.
+    /// Sends as much as is permitted, and ensures that the timer wakes the sender in time.
     #[inline(always)]
     pub(super) fn send<O: Observer>(
         &mut self,
@@ -364,7 +364,7 @@ impl Hosts {
                 slot = &mut self.flows[flow as usize];
             }
         }
-        // A timer that was put off stays where it is: it wakes, finds nothing due, and is set again.
+        // A postponed timer stays where it is: it fires, finds nothing due, and is set again.
         let wakeup = slot.sender.next_wakeup(now);
         let timer = self.base + 2 * flow;
         if wakeup < events.due(timer) {

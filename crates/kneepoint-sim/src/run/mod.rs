@@ -64,9 +64,9 @@ struct Engine<'a> {
     agents: Vec<Agent>,
     /// The hosts that agents use.
     pools: Vec<Pool>,
-    /// What the connections of each group have in common.
+    /// The common properties of each group's connections.
     legs: Vec<Leg>,
-    /// Kept so that an agent's requests need no memory of their own.
+    /// Kept so that an agent's requests need no allocation.
     requests: Vec<Request>,
     /// Transfers that start and stop, the next last.
     agenda: Vec<(Time, Cue)>,
@@ -123,7 +123,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
         cost::footprint(&self.state)
     }
 
-    /// Packets that were on their way at the same time, and flow slots: what grows in a run.
+    /// The greatest number of packets in flight, and of flow slots: the parts of a run that grow.
     pub fn population(&self) -> usize {
         self.state.network.flying() + self.state.hosts.slots()
     }
@@ -149,14 +149,14 @@ pub fn run<O: Observer>(valid: &Valid, seed: u64, watch: O) -> (O, Outcome) {
     simulation.finish()
 }
 
-/// What setting up a run needs besides the run.
+/// The inputs for setting up a run, in addition to the run.
 struct Setup<'a> {
     routes: Routes<'a>,
     jitters: Jitters,
     seed: u64,
     /// Streams of starts that groups share, by name.
     shared: BTreeMap<&'static str, Rng>,
-    /// How many groups and how many members have used a stream's name.
+    /// The number of groups and of members that have used a stream's name.
     groups: BTreeMap<&'static str, u64>,
     members: BTreeMap<&'static str, u64>,
 }

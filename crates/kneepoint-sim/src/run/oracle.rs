@@ -9,7 +9,7 @@ use crate::link::{LinkSpec, capacity};
 use crate::queue::Facts;
 use crate::units::{Bytes, Interval, Rate, Span, Time};
 
-/// A link whose share is announced.
+/// A link whose fair share is announced.
 #[derive(Clone, Debug)]
 struct Told {
     link: u32,
@@ -113,7 +113,7 @@ impl Told {
     /// The capacity at an instant in bit/s.
     fn at(&mut self, at: Time) -> f64 {
         let Some(capacity) = &mut self.capacity else { return self.rate.as_f64() };
-        // A random capacity keeps its path until then, which it would otherwise draw anew for each question.
+        // A random capacity keeps its path until then, which it would otherwise draw again for each question.
         capacity.ready(at);
         let window = Interval { from: Time(at.0.saturating_sub(self.out_of_band.window.0)), to: at };
         match window.span() {

@@ -20,7 +20,7 @@ use crate::trace::{FlowId, Observer};
 use crate::units::{Bytes, Time};
 
 impl Flow {
-    /// What a proxy has not yet passed on of the data in order: pieces, the last of each transfer with when it began and its size.
+    /// Data in order that a proxy has not yet forwarded: pieces, the last of each transfer with its beginning and size.
     fn pass(&mut self) -> Vec<(Bytes, Option<(Time, Bytes)>)> {
         let (from, next) = (self.chain.passed, self.receiver.next());
         self.chain.passed = next;
@@ -125,7 +125,7 @@ impl Hosts {
         Some(News { flow: first, owner, ended, acked: last.sender.acked(), delivered: last.delivered })
     }
 
-    /// A slot has ended: the proxy at its end closes the next one. The news of what that ends.
+    /// A slot has ended: the proxy at its end closes the next one. The event of the transfer that this ends.
     pub(super) fn close_onward<O: Observer>(
         &mut self,
         flow: FlowId,

@@ -44,7 +44,7 @@ use crate::units::{Interval, Span, Time};
 pub struct Builder {
     /// The run's name.
     pub name: String,
-    /// When things happen.
+    /// The times of a run's events.
     pub schedule: Schedule,
     /// Nodes and links.
     pub network: Network,
@@ -72,7 +72,7 @@ impl Builder {
         empty.duration(Span::from_secs(60))
     }
 
-    /// How long the run is. It is measured in its last three quarters, unless [`Builder::measure`] follows.
+    /// The length of the run. It is measured in its last three quarters, unless [`Builder::measure`] follows.
     #[must_use]
     pub fn duration(mut self, duration: Span) -> Builder {
         let end = duration.after_start();
@@ -88,14 +88,14 @@ impl Builder {
         self
     }
 
-    /// How often the state is sampled.
+    /// The sampling interval of the state.
     #[must_use]
     pub fn sample(mut self, every: Span) -> Builder {
         self.schedule.sample = Some(every);
         self
     }
 
-    /// When things happen.
+    /// The times of a run's events.
     #[must_use]
     pub fn schedule(mut self, schedule: Schedule) -> Builder {
         self.schedule = schedule;

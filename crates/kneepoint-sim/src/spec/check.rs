@@ -16,7 +16,7 @@ use crate::units::{Bytes, Rate, Span, Time};
 
 /// The most senders of one network: a limit for memory, and for tables that can be read.
 pub const GREATEST_POPULATION: u32 = 100_000;
-/// Sequence numbers of segments have 32 bits; this leaves a window's room.
+/// Sequence numbers of segments have 32 bits; this leaves room for a window.
 pub const GREATEST_SEQUENCE: u64 = 4_000_000_000;
 /// The longest run.
 const LONGEST: Span = Span::from_secs(1_000_000);
@@ -29,7 +29,7 @@ const KEPT_SAMPLES: u64 = 2_000_000;
 /// The greatest packet on the wire.
 const GREATEST_PACKET: Bytes = Bytes(65_535);
 
-/// Why parts make no spec.
+/// The reason why parts make no spec.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invalid {
     /// The problem: the place, the value and the allowed range.
@@ -92,7 +92,7 @@ pub(super) fn schedule(schedule: &Schedule) -> Checked {
     sample.map_or(Ok(()), |sample| sampled(sample, duration, MOST_SAMPLES))
 }
 
-/// A run that is kept has not too many samples.
+/// A kept run does not have too many samples.
 pub fn kept(sample: Span, duration: Span) -> Checked {
     sampled(sample, duration, KEPT_SAMPLES)
 }
@@ -168,7 +168,7 @@ fn links(network: &Network) -> Checked {
     Ok(())
 }
 
-/// What a link does besides is within its declared ranges.
+/// Effects of a link are within their declared ranges.
 fn effects(link: &str, effects: &Effects) -> Checked {
     fn each<S: Settings>(link: &str, what: &str, one: &S) -> Checked {
         parameters(&format!("{what} of {link}"), one, |name| one.get(name))
@@ -216,7 +216,7 @@ fn known(kind: &str, name: &str, node: NodeId, nodes: usize) -> Checked {
     )
 }
 
-/// A capacity suits the rate of its link, and one that is shared has a link the other way to share it with.
+/// A capacity suits the rate of its link, and a shared one has a link in the other direction to share it with.
 pub fn capacity_suits(link: &LinkSpec, links: &[LinkSpec]) -> Checked {
     if let Some(Err(message)) = link.rate.map(|rate| link.capacity.suits(rate)) {
         let help =
@@ -323,7 +323,7 @@ fn member(group: &Group, member: &Member, schedule: &Schedule) -> Checked {
     )
 }
 
-/// Each pair of a group has a path both ways, whose policers let its packets pass.
+/// Each pair of a group has a path in both directions, whose policers let its packets pass.
 fn paths(groups: &[Group], network: &Network) -> Checked {
     let mut routes = Routes::new(network);
     let mut last = None;

@@ -33,7 +33,7 @@ impl Valid {
         &self.0.name
     }
 
-    /// When things happen.
+    /// The times of a run's events.
     #[inline]
     pub fn schedule(&self) -> Schedule {
         self.0.schedule
@@ -92,7 +92,7 @@ impl Valid {
         self.0
     }
 
-    /// The same, sampled at this interval, or not at all; the limits are those of a scenario.
+    /// The same, sampled at this interval, or not at all; the limits are a scenario's.
     pub fn with_sample(mut self, sample: Option<Span>) -> Result<Valid, Invalid> {
         let duration = self.0.schedule.duration.since(Time::ZERO);
         sample.map_or(Ok(()), |sample| check::kept(sample, duration))?;
@@ -119,7 +119,7 @@ impl Valid {
         Ok(self)
     }
 
-    /// About how many bytes it takes in memory.
+    /// Its approximate size in memory, in bytes.
     pub fn footprint(&self) -> usize {
         let pairs: usize = self.groups().iter().map(|group| group.pairs.len()).sum();
         let members: usize = self.groups().iter().map(|group| group.members.len()).sum();
@@ -136,27 +136,27 @@ impl Valid {
     }
 }
 
-/// When things happen.
+/// The times of a run's events.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Schedule {
     /// The end of the run.
     pub duration: Time,
     /// The measurement window, inside the run.
     pub measure: Interval,
-    /// How often the state is sampled, if it is.
+    /// The sampling interval of the state, if it is sampled.
     pub sample: Option<Span>,
 }
 
 /// Traffic that shares a description.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Group {
-    /// What tables call it.
+    /// Its name in tables.
     pub name: String,
     /// The congestion control, where the source uses connections.
     pub cc: Option<cc::Config>,
     /// The options of sender and receiver, where the source uses connections.
     pub tcp: Option<tcp::Options>,
-    /// What its members do.
+    /// The actions of its members.
     pub source: traffic::Config,
     /// Nodes from and to which data travels: of each member, or, where connections are opened in the run, those between
     /// which each connection is.
@@ -170,9 +170,9 @@ pub struct Group {
 pub struct Member {
     /// It starts at a random instant of this interval; at its beginning if it is empty.
     pub start: Interval,
-    /// When it stops, if it does.
+    /// The time at which it stops, if it does.
     pub stop: Option<Time>,
-    /// How much a transfer has to send; without end if `None`.
+    /// The size of a transfer; unlimited if `None`.
     pub size: Option<Bytes>,
 }
 
@@ -212,7 +212,7 @@ impl Group {
         self
     }
 
-    /// How its members use the network.
+    /// The way in which its members use the network.
     pub fn kind(&self) -> Kind {
         self.source.nature().kind
     }

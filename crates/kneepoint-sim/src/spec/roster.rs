@@ -16,7 +16,7 @@ pub struct Slot {
     pub index: usize,
 }
 
-/// Which slot serves whom.
+/// The user of a slot.
 #[derive(Clone, Debug)]
 pub struct Roster {
     fixed: Vec<Slot>,

@@ -50,7 +50,7 @@ impl Row {
         self.labels.get(axis).map_or("", String::as_str)
     }
 
-    /// With one number more.
+    /// With one more number.
     pub fn with(mut self, metric: impl Into<String>, value: f64) -> Row {
         self.values.insert(metric.into(), Some(value).filter(|value| value.is_finite()));
         self
@@ -148,7 +148,7 @@ impl Frame {
     }
 }
 
-/// The number that a label stands for, in packets, seconds, bits per second or bytes; none for a name.
+/// The number that a label denotes, in packets, seconds, bits per second or bytes; none for a name.
 pub fn quantity(label: &str) -> Option<f64> {
     let number = label.parse().ok().filter(|number: &f64| number.is_finite());
     number

@@ -12,7 +12,7 @@ use std::fmt;
 
 use super::{Bounds, Estimate};
 
-/// What stands for a number that does not exist.
+/// The placeholder for a number that does not exist.
 pub const NONE: &str = "–";
 
 /// Between thousands: a narrow space at which no line breaks.
@@ -45,7 +45,7 @@ pub fn significant(value: f64, digits: i32) -> String {
     }
 }
 
-/// A whole number without decimals, but for the rounding of a sum; any other to four significant digits.
+/// A whole number without decimals, except for the rounding of a sum; any other to four significant digits.
 pub fn plain(value: f64) -> String {
     let whole = value == 0.0 || value.abs() >= SMALL && (value - value.round()).abs() <= 1e-9 * value.abs();
     if whole { fixed(value, 0) } else { significant(value, 4) }
@@ -71,7 +71,7 @@ pub fn estimate(estimate: &Estimate, scale: f64) -> (String, Option<String>) {
 pub fn quoted(estimate: &Estimate, scale: f64, bounds: Bounds) -> (String, Option<Spread>) {
     let Estimate { mean, half_width } = estimate.times(scale);
     let known = |half: &f64| half.is_finite() && mean.is_finite();
-    // Equal runs differ by nothing but the rounding of their sum.
+    // Equal runs differ only by the rounding of their sum.
     let varies = |half: &f64| *half > 1e-9 * mean.abs();
     let Some(half_width) = half_width.filter(known).filter(varies) else { return (plain(mean), None) };
     let (low, high) = estimate.within(bounds);
@@ -149,7 +149,7 @@ fn tiny(value: f64, digits: i32) -> String {
 /// More decimals are zeros or noise.
 const MOST_DECIMALS: i32 = 6;
 
-/// How many decimals show `digits` significant digits of `value`; fewer than none where digits before the point are too many.
+/// The number of decimals that show `digits` significant digits of `value`; negative where digits before the point are too many.
 fn places(value: f64, digits: i32) -> i32 {
     if value == 0.0 {
         return 0;

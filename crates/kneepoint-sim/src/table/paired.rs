@@ -6,10 +6,10 @@
 //! Holm: of m values in ascending order, the i-th times m − i + 1, at most 1, and at least the one before it
 //! ```
 //!
-//! S. Holm, "A Simple Sequentially Rejective Multiple Test Procedure", Scandinavian Journal of Statistics 6, 1979. A quantity
-//! that no seed changes is not random, and any difference in it is real: p = 0. A count is an exception, since several runs may share
-//! it by chance. Where the numbers vary and their difference does not, its deviation says nothing, and the sign test takes the place
-//! of Student's: p = 2 / 2ⁿ.
+//! S. Holm, "A Simple Sequentially Rejective Multiple Test Procedure", Scandinavian Journal of Statistics 6, 1979. A quantity that no
+//! seed changes is not random, and any difference in it is real: p = 0. A count is an exception, since several runs may share it by
+//! chance. Where the numbers vary and their difference does not, its deviation is uninformative, and the sign test replaces
+//! Student's: p = 2 / 2ⁿ.
 
 use super::Estimate;
 use super::statistics::student_p;
@@ -56,8 +56,8 @@ fn is_fixed(pairs: &[(f64, f64)]) -> bool {
     pairs.windows(2).all(|two| two[0] == two[1]) && !pairs.iter().all(counts)
 }
 
-/// The probability that numbers are so far from zero, or farther, though their mean is zero: Student's test, two-sided; zero where all are the
-/// same, and none of fewer than two.
+/// The probability that numbers with zero mean are so far from zero, or farther: Student's test, two-sided; zero if all are the same, and none
+/// for fewer than two.
 pub fn from_zero(numbers: &[f64]) -> Option<f64> {
     let estimate = Estimate::of(numbers);
     let half_width = estimate.half_width?;

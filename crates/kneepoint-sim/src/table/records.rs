@@ -14,7 +14,7 @@ pub struct Records {
     pub rows: Vec<Vec<Cell>>,
 }
 
-/// What stands in one column of one row.
+/// The content of one column of one row.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Cell {
@@ -37,7 +37,7 @@ impl Records {
 }
 
 impl Cell {
-    /// As a file has it: a number reads back as it was, and one that does not exist is empty.
+    /// In a file: a number reads back unchanged, and a missing one is empty.
     pub fn text(&self) -> String {
         match self {
             Cell::Text(text) => text.clone(),

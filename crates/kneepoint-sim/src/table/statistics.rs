@@ -70,7 +70,7 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// Of differences: any number.
+    /// For differences: any number.
     pub const NONE: Bounds = Bounds { least: f64::NEG_INFINITY, most: f64::INFINITY };
     /// Thresholds for counts, times and rates.
     pub const POSITIVE: Bounds = Bounds { least: 0.0, most: f64::INFINITY };
@@ -81,14 +81,14 @@ impl Bounds {
 /// The 97.5 % quantile of Student's distribution with `freedom` degrees of freedom.
 pub(super) fn student_t(freedom: f64) -> f64 {
     let quantile = StudentsT::new(0.0, 1.0, freedom).map_or(f64::NAN, |student| student.inverse_cdf(0.975));
-    // The last digits of the root search vary between machines; equal bytes need them equal.
+    // The last digits of the root search vary between machines, but identical bytes require identical digits.
     (quantile * 1e9).round() / 1e9
 }
 
 /// The probability of a number at least as far from zero under Student's distribution.
 pub(super) fn student_p(t: f64, freedom: f64) -> f64 {
     let below = StudentsT::new(0.0, 1.0, freedom).map_or(f64::NAN, |student| student.cdf(-libm::fabs(t)));
-    // The last digits vary between machines; equal bytes need them equal.
+    // The last digits vary between machines, but identical bytes require identical digits.
     libm::round(2.0 * below * 1e12) / 1e12
 }
 

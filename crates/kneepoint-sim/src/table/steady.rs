@@ -26,7 +26,7 @@
 use super::Estimate;
 use super::statistics::{student_p, student_t};
 
-/// Parts that a window has at least for anything to be said of it.
+/// The least number of parts of a window for any conclusion.
 pub const LEAST_PARTS: usize = 20;
 
 /// The j-th cosine coefficient of a series.
@@ -52,7 +52,7 @@ fn mean(series: &[f64]) -> f64 {
     series.iter().sum::<f64>() / series.len() as f64
 }
 
-/// The mean of one run and its 95 % interval, from the series of its parts. None of fewer than [`LEAST_PARTS`].
+/// The mean of one run and its 95 % interval, from the series of its parts. None for fewer than [`LEAST_PARTS`].
 pub fn within(series: &[f64]) -> Option<Estimate> {
     let known = series.len() >= LEAST_PARTS && series.iter().all(|value| value.is_finite());
     known.then(|| {

@@ -17,7 +17,7 @@
 //! `tos` loses the fraction: nearly half of a window below 2, 12.5 % below 8.
 
 crate::choice! {
-    /// How a packet carries its sender's window.
+    /// The encoding of a sender's window in its packets.
     pub enum Encoding {
         /// The exact value, for which no header has room.
         Exact = "exact",

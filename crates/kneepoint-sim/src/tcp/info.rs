@@ -8,7 +8,7 @@ crate::choice! {
     pub enum CongestionState {
         /// Nothing is missing.
         Open = "Open",
-        /// Something arrived out of order, or twice.
+        /// A packet arrived out of order, or twice.
         Disorder = "Disorder",
         /// A mark reduces the window.
         Cwr = "CWR",
@@ -38,7 +38,7 @@ pub struct Info {
     pub retransmitted: u32,
     /// All retransmissions so far (`total_retrans`).
     pub total_retransmitted: u32,
-    /// The degree of reordering that is no loss yet (`reordering`).
+    /// The degree of reordering up to which nothing counts as lost (`reordering`).
     pub reordering: u32,
     /// The smoothed round-trip time; zero before the first sample.
     pub srtt: Span,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A TCP host without I/O: a sender that carries a controller, and a receiver.
 //!
-//! Nothing here waits or sends. The caller passes arrivals and the time, polls for packets to send until there are
-//! none, and calls again at the next wake-up. Data is counted in segments: packets of the size that the
+//! Nothing here waits or performs I/O. The caller passes arrivals and the time, polls for packets to send until
+//! there are none, and calls again at the next wake-up. Data is counted in segments: packets of the size that the
 //! options give, the last one shorter where the transfer ends inside it.
 
 mod hint;

@@ -8,7 +8,7 @@ use crate::settings::names::same_name;
 use crate::units::{Bytes, Span};
 
 crate::choice! {
-    /// How a sender finds and repairs losses.
+    /// The method by which a sender detects and repairs losses.
     pub enum Recovery {
         /// Every loss waits for the retransmission timer; slow start and avoidance only.
         OldTahoe = "old-tahoe",
@@ -76,13 +76,13 @@ crate::settings! {
     pub struct Options {
         /// The host whose options are the defaults of all others.
         preset: Host = Host::Paper;
-        /// How losses are found and repaired.
+        /// The method by which losses are detected and repaired.
         recovery: Recovery = Recovery::Sack;
-        /// How the window is reduced after a loss or a mark, with `sack` and `rack`.
+        /// The reduction of the window after a loss or a mark, with `sack` and `rack`.
         reduction: Reduction = Reduction::AtOnce;
         /// Probe for losses at the tail of a flight, with `rack` (RFC 8985 §7).
         probes: bool = true;
-        /// The receiver reports what it holds out of order (RFC 2018), with `rack`; without, duplicates are counted.
+        /// The receiver reports segments received out of order (RFC 2018), with `rack`; without, duplicates are counted.
         sack: bool = true;
         /// The time that Linux adds to the timers of `rack`: to the window of reordering, and before a probe
         /// (TCP_TIMEOUT_MIN).
@@ -103,13 +103,13 @@ crate::settings! {
         initial_window: f64 = 2.0, 1.0..=1e6;
         /// Slow-start threshold of a fresh connection in packets; 0 for none.
         initial_ssthresh: f64 = 0.0, 0.0..=1e9;
-        /// How controllers grow their windows below the threshold; for bbr, bbr3 and others that define their own start, nothing.
+        /// The growth of windows below the threshold; for bbr, bbr3 and others that define their own start, this has no effect.
         slow_start: SlowStart = SlowStart::Own;
         /// The use of the rest of an acknowledgement that takes a window past the threshold.
         crossing: Crossing = Crossing::Carried;
         /// The base of reductions by losses and timeouts; with `rack` it is always the window.
         reduced: Reduced = Reduced::Window;
-        /// Whose version of a controller runs where Linux's differs from its publication.
+        /// The version of a controller that runs where Linux's differs from its publication.
         controllers: Version = Version::Published;
         /// The receiver's window in packets.
         max_window: u32 = 1_000_000_000, 1..=1_000_000_000;
@@ -125,7 +125,7 @@ crate::settings! {
         rto_max: Span = Span::from_secs(60), Span::from_secs(1)..=Span::from_secs(3600);
         /// Retransmission timeout before the first sample (RFC 6298: 1 s; ns-2: 3 s).
         rto_initial: Span = Span::from_secs(1), Span::from_millis(1)..=Span::from_secs(60);
-        /// How it follows from round-trip times, with `rack`.
+        /// Its computation from round-trip times, with `rack`.
         rto_estimator: Estimator = Estimator::Rfc6298;
         /// The clock tick G of RFC 6298.
         rto_granularity: Span = Span::from_millis(10), Span(1)..=Span::from_secs(1);
@@ -135,14 +135,14 @@ crate::settings! {
         limited_transmit: bool = true;
         /// The receiver acknowledges every second packet (RFC 5681 §4.2), or as `ack_every` says.
         delayed_ack: bool = false;
-        /// With `delayed_ack`: how many packets in order share an acknowledgement, unless its timer expires first.
+        /// With `delayed_ack`: the number of packets in order that share an acknowledgement, unless its timer expires first.
         ack_every: u32 = 2, 2..=1000;
-        /// How long the receiver holds an acknowledgement back.
+        /// The time for which the receiver holds an acknowledgement back.
         delayed_ack_timeout: Span = Span::from_millis(100), Span::from_millis(1)..=Span::from_millis(500);
         /// Packets at the start of a transfer that a receiver acknowledges at once all the same (Linux: 16).
         quick_acks: u32 = 0, 0..=1_000_000;
-        /// How long a receiver collects acknowledgements of segments out of order, after three that it sends at once,
-        /// with `rack` (Linux: 1 ms); 0 for none.
+        /// The time for which a receiver collects acknowledgements of segments out of order, after three that it
+        /// sends immediately, with `rack` (Linux: 1 ms); 0 for none.
         sack_delay: Span = Span::ZERO, Span::ZERO..=Span::from_millis(500);
         /// The receiver adapts how long it holds an acknowledgement back to the gaps between segments, and sends it
         /// early at marks (Linux `icsk_ack.ato`).
@@ -151,7 +151,7 @@ crate::settings! {
         pacing: Pacing = Pacing::Own;
         /// The part of its rate that a paced sender sends in one burst, at least two packets; 0 for single packets.
         burst: Span = Span::ZERO, Span::ZERO..=Span::from_millis(100);
-        /// Answer congestion marks (RFC 3168); without marking queues it changes nothing.
+        /// Respond to congestion marks (RFC 3168); without marking queues this has no effect.
         ecn: bool = true;
         /// A retransmitted SYN asks for no ECN (RFC 3168 §6.1.1.1; Linux `tcp_ecn_fallback`): marking queues drop a SYN, which carries
         /// no codepoint.
@@ -190,7 +190,7 @@ impl Options {
         Start {
             initial_window: self.initial_window,
             initial_ssthresh: if threshold == 0.0 { f64::INFINITY } else { threshold },
-            // Linux's hosts cut all of their windows, which the receiver's room bounds anyway.
+            // Linux hosts cut all of their windows, which the receive window bounds anyway.
             room: if self.recovery == Recovery::Rack { f64::INFINITY } else { f64::from(self.max_window) },
             slow_start: self.slow_start,
             crossing: self.crossing,
@@ -198,7 +198,7 @@ impl Options {
         }
     }
 
-    /// Whether a receiver answers every packet when it arrives.
+    /// Whether a receiver answers every packet on arrival.
     pub fn answers_at_once(&self) -> bool {
         !self.delayed_ack && self.sack_delay == Span::ZERO
     }
@@ -225,7 +225,7 @@ impl Options {
                 sack_delay: Span::from_millis(1),
                 adaptive_ack: true,
                 burst: Span::from_millis(1),
-                // Asked for by controllers that need it alone (tcp_ecn = 2).
+                // Requested only by controllers that need it (tcp_ecn = 2).
                 ecn: false,
                 ecn_fallback: true,
                 // TCP_RTO_MIN bounds four times the variance, not the whole timeout.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How long a receiver of Linux holds an acknowledgement back.
+//! The time for which a Linux receiver holds an acknowledgement back.
 //!
 //! Linux 6.12: `tcp_event_data_recv`, `tcp_send_delayed_ack`, `tcp_delack_timer_handler`, `tcp_ecn_check_ce`.
 //!
@@ -94,12 +94,12 @@ impl Patience {
         0
     }
 
-    /// How long an acknowledgement may wait.
+    /// The longest wait of an acknowledgement.
     pub fn delay(&self) -> Span {
         if self.a > self.least { self.a.min(self.rtt) } else { self.a }
     }
 
-    /// An acknowledgement was sent because no other segment came.
+    /// An acknowledgement was sent because no further segment arrived.
     pub fn missed(&mut self) {
         self.a = (self.a * 2).min(self.timeout);
     }

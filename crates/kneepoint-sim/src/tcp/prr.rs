@@ -19,7 +19,7 @@
 //! arrived out of order before.
 
 crate::choice! {
-    /// How a sender's window reaches its reduced value after a loss or a mark.
+    /// The course of a sender's window to its reduced value after a loss or a mark.
     pub enum Reduction {
         /// At once: nothing is sent until the flight has shrunk by this much (RFC 6675 §5).
         AtOnce = "at-once",
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
     use crate::rng::Rng;
 
-    /// One acknowledgement at a time, each for one packet, and everything sent that the window permits; how many at each.
+    /// One acknowledgement at a time, each for one packet, and everything sent that the window permits; returns the number at each.
     fn sends(rule: Reduction, flight: u32, lost: u32, target: f64, acks: usize) -> Vec<u32> {
         let mut prr = Prr::begin(rule, flight, 0, 0);
         let mut pipe = flight - lost;

@@ -42,9 +42,9 @@ pub struct Reply {
     pub explicit: Option<Explicit>,
     /// Its header bits.
     pub flags: Flags,
-    /// How far the receiver's clock is past that timestamp.
+    /// The receiver's clock relative to that timestamp.
     pub lag: Lag,
-    /// The segments that the receiver has room for, if it says so.
+    /// The room of the receiver in segments, if it announces it.
     pub window: Option<u32>,
 }
 
@@ -55,7 +55,7 @@ struct HeldBack {
     sent: Time,
     /// For how long.
     until: Time,
-    /// How many packets it answers so far.
+    /// The number of packets that it acknowledges so far.
     packets: u32,
 }
 
@@ -79,9 +79,9 @@ pub struct Receiver {
     /// Packets in order that are still to be answered at once.
     quick: u32,
     delay: Option<Span>,
-    /// So many packets in order are answered together, where that waits.
+    /// This many packets in order are acknowledged together, where acknowledgements are delayed.
     every: u32,
-    /// How long an acknowledgement is held back, where that adapts.
+    /// The current delay of an acknowledgement, where it adapts.
     patience: Option<Box<Patience>>,
     /// Where acknowledgements of segments out of order are collected: for how long, and how many at this `next` were
     /// sent at once.
@@ -95,7 +95,7 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// A receiver without data, of a sender that wants marks echoed this way.
+    /// A receiver without data, for a sender that requires this echo of marks.
     pub fn new(options: &Options, marks: Marks) -> Receiver {
         Receiver {
             next: 0,
@@ -132,14 +132,14 @@ impl Receiver {
         seq >= self.next && !self.held.contains(seq)
     }
 
-    /// When [`on_wakeup`](Receiver::on_wakeup) is wanted.
+    /// The time at which [`on_wakeup`](Receiver::on_wakeup) must be called.
     #[inline]
     pub fn next_wakeup(&self) -> Time {
         self.held_back.map_or(Time::NEVER, |waiting| waiting.until)
     }
 
-    /// Takes in a packet that is simply the next one, the usual case; returns its acknowledgement, or nothing if the
-    /// packet needs more. All others go to [`on_data`](Receiver::on_data), which would give the same answer.
+    /// Processes a packet that is simply the next one, the usual case; returns its acknowledgement, or nothing if
+    /// the packet needs more. All others go to [`on_data`](Receiver::on_data), which would give the same answer.
     #[inline(always)]
     pub fn on_next(&mut self, packet: &Packet, now: Time) -> Option<Reply> {
         let simple = packet.seq == self.next
@@ -228,7 +228,7 @@ impl Receiver {
         }
     }
 
-    /// How long the acknowledgement of a packet in order may wait.
+    /// The longest wait of an acknowledgement of a packet in order.
     #[inline]
     fn delay_now(&mut self, flags: Flags, now: Time) -> Option<Span> {
         let Some(patience) = &mut self.patience else { return self.delay };
@@ -260,10 +260,9 @@ impl Receiver {
         };
     }
 
-    /// Takes in a packet's mark. Where each mark is echoed, one acknowledgement must not speak for marked and unmarked
-    /// packets: the delayed acknowledgement of the others is sent first (RFC 8257 §3.2, Figure 1). A packet out of
-    /// order is
-    /// answered at once, and its answer speaks for them.
+    /// Takes in a packet's mark. Where each mark is echoed, one acknowledgement must not cover both marked and
+    /// unmarked packets: the delayed acknowledgement of the others is sent first (RFC 8257 §3.2, Figure 1). A packet
+    /// out of order is answered at once, and its answer speaks for them.
     #[inline]
     fn heed(&mut self, flags: Flags, plain: bool, now: Time) -> Option<Reply> {
         let marked = flags.has(Flags::CE);
@@ -383,7 +382,7 @@ mod tests {
             Options { recovery: Recovery::Rack, sack_delay: Span::from_millis(5), ..Options::default() };
         let packets =
             [(0, 0), (10, 2), (11, 3), (12, 4), (13, 5), (15, 6), (17, 7), (20, 8), (21, 1), (30, 10)];
-        // 13 to 17 ms are one; the one of 20 ms goes with the packet that fills the gap.
+        // 13 to 17 ms share one; the one of 20 ms is sent with the packet that fills the gap.
         let expected = [(0, 1), (10, 1), (11, 1), (12, 1), (18, 1), (21, 9), (30, 9)];
         assert_eq!(answers(&options, &packets), expected);
     }

@@ -39,7 +39,7 @@ pub enum Offer {
 }
 
 impl Offer {
-    /// That of a fresh connection, if the options limit it.
+    /// The limit of a fresh connection, if the options limit it.
     pub fn new(options: &Options) -> Option<Box<Offer>> {
         Room::new(options).map(|room| Box::new(Offer::Grows(room)))
     }
@@ -58,13 +58,13 @@ impl Offer {
 #[derive(Clone, Debug)]
 pub struct Rest {
     capacity: u32,
-    /// One above the last segment that there is room for, and the sender's view of it.
+    /// One above the last segment for which there is room, and the sender's view of it.
     edge: u32,
     known: u32,
 }
 
 impl Rest {
-    /// That of an empty buffer.
+    /// The room of an empty buffer.
     pub fn new(capacity: u32) -> Rest {
         Rest { capacity, edge: capacity, known: capacity }
     }

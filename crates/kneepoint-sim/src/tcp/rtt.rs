@@ -25,7 +25,7 @@ use crate::rng::Rng;
 use crate::units::Span;
 
 crate::choice! {
-    /// How the retransmission timeout follows from round-trip times.
+    /// The computation of the retransmission timeout from round-trip times.
     pub enum Estimator {
         /// SRTT and RTTVAR of RFC 6298.
         Rfc6298 = "rfc6298",
@@ -73,7 +73,7 @@ impl RttEstimator {
         }
     }
 
-    /// The same with a noisy clock, if `options` have one; the stream is its own, so that it changes no other draw.
+    /// The same with a noisy clock, if `options` have one; the stream is separate, so that it changes no other draw.
     pub fn noisy(self, options: &Options, stream: impl FnOnce() -> Rng) -> RttEstimator {
         let most = options.rtt_noise * 2;
         RttEstimator { noise: (most > Span::ZERO).then(|| Box::new((most, stream()))), ..self }

@@ -30,12 +30,12 @@ pub struct Scoreboard {
 }
 
 impl Scoreboard {
-    /// Whether the receiver holds nothing out of order.
+    /// Whether the receiver has nothing out of order.
     pub fn is_empty(&self) -> bool {
         self.sacked.is_empty()
     }
 
-    /// How many segments the receiver holds out of order.
+    /// The number of segments that the receiver has out of order.
     pub fn len(&self) -> u32 {
         self.sacked.len()
     }
@@ -45,12 +45,12 @@ impl Scoreboard {
         self.sacked.contains(seq)
     }
 
-    /// How many segments of a range the receiver holds.
+    /// The number of segments of a range that the receiver has.
     pub fn count(&self, range: Range<u32>) -> u32 {
         self.sacked.count(range)
     }
 
-    /// Notes the blocks of an acknowledgement; how many segments they name for the first time.
+    /// Notes the blocks of an acknowledgement, and returns the number of segments that they name for the first time.
     pub fn mark(&mut self, blocks: &[(u32, u32); 3], una: u32, next: u32, dupthresh: u32) -> u32 {
         let mut new = 0;
         let noted = std::mem::replace(&mut self.noted, *blocks);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A set of segment numbers near one another: one bit each, in a ring of words.
+//! A set of nearby segment numbers: one bit each, in a ring of words.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -14,17 +14,17 @@ pub struct SegmentSet {
 }
 
 impl SegmentSet {
-    /// How many are in it.
+    /// Their number.
     pub fn len(&self) -> u32 {
         self.len
     }
 
-    /// Whether none is in it.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Whether `seq` is in it.
+    /// Whether it contains `seq`.
     pub fn contains(&self, seq: u32) -> bool {
         self.word(seq).is_some_and(|word| self.words[word] >> (seq % 64) & 1 == 1)
     }
@@ -34,7 +34,7 @@ impl SegmentSet {
         self.insert_range(seq..seq + 1) == 1
     }
 
-    /// Adds a range; how many were new.
+    /// Adds a range, and returns the number of new ones.
     pub fn insert_range(&mut self, range: Range<u32>) -> u32 {
         if range.is_empty() {
             return 0;
@@ -75,7 +75,7 @@ impl SegmentSet {
         self.len = 0;
     }
 
-    /// How many of a range are in it.
+    /// The number of elements in a range.
     pub fn count(&self, range: Range<u32>) -> u32 {
         let end = range.end.min(self.base + 64 * self.words.len() as u32);
         let range = range.start.max(self.base)..end;

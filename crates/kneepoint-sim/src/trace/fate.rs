@@ -6,9 +6,9 @@ use crate::units::Bytes;
 /// The length of a queue, without the packet in transmission.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Backlog {
-    /// How many packets.
+    /// The number of packets.
     pub packets: u32,
-    /// How many bytes.
+    /// The number of bytes.
     pub bytes: Bytes,
 }
 
@@ -23,16 +23,16 @@ pub enum Fate {
     Dropped(Reason),
 }
 
-/// What a link did to a packet that it forwards.
+/// The effect of a link on a packet that it forwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Alteration {
     /// It continues with a wrong bit, so its receiver ignores it.
     Corrupted,
-    /// It goes on twice.
+    /// It continues twice.
     Duplicated,
 }
 
-/// Why a packet was dropped.
+/// The reason why a packet was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reason {
     /// The limit left no room.
@@ -54,7 +54,7 @@ impl Reason {
     pub const ALL: [Reason; 6] =
         [Reason::Overflow, Reason::Early, Reason::Late, Reason::Channel, Reason::PushedOut, Reason::Policed];
 
-    /// As tables name it.
+    /// Its name in tables.
     pub fn name(self) -> &'static str {
         match self {
             Reason::Overflow => "overflow",

@@ -3,10 +3,9 @@
 //!
 //! Events of one kind come in the order of their times for each link and each flow, except for the arrival of a packet
 //! whose transfer ended: by then its slot may serve another transfer on another path. Different kinds and different
-//! links
-//! need not: a drop-tail link reports a packet's service when the packet arrives, and a link whose only source is
-//! another link computes its packets ahead. Every event carries its time, and [`Ordered`] hands an observer all of
-//! them in order.
+//! links need not be in order: a drop-tail link reports a packet's service when the packet arrives, and a link whose
+//! only source is another link computes its packets ahead. Every event carries its time, and [`Ordered`] hands an
+//! observer all of them in order.
 //!
 //! Links that are not measured report drops only.
 
@@ -49,13 +48,13 @@ pub enum Event<'a> {
         /// Its fate.
         fate: Fate,
     },
-    /// A packet goes on, and not as it was.
+    /// A packet continues, but changed.
     Altered {
         /// The link.
         link: LinkId,
         /// The packet.
         packet: &'a Packet,
-        /// What happened to it.
+        /// The change.
         how: Alteration,
     },
     /// A packet begins its transmission.
@@ -64,7 +63,7 @@ pub enum Event<'a> {
         link: LinkId,
         /// The packet.
         packet: &'a Packet,
-        /// How long it waited.
+        /// The time that it waited.
         waited: Span,
     },
     /// The queue of a measured link changed.
@@ -127,9 +126,9 @@ pub enum Event<'a> {
         flow: FlowId,
         /// The group it belongs to: its place among the groups of traffic.
         group: u32,
-        /// When its first packet left.
+        /// The time of its first packet.
         began: Time,
-        /// When the receiver had everything.
+        /// The time at which the receiver had everything.
         delivered: Time,
         /// The data carried.
         size: Bytes,
@@ -169,7 +168,7 @@ pub struct Passage<'a> {
     pub packet: &'a Packet,
     /// The queue with the packet, if it waits.
     pub backlog: Backlog,
-    /// How long it waits.
+    /// The time that it waits.
     pub waited: Span,
 }
 
@@ -196,8 +195,8 @@ pub trait Observer {
     fn pass(&mut self, at: Time, passage: &Passage) {
         passage.tell(at, self);
     }
-    /// Whether [`advance`](Observer::advance) is wanted; asked once, when a run begins or goes on. Without it the clock
-    /// costs nothing.
+    /// Whether [`advance`](Observer::advance) must be called; queried once, when a run begins or continues. Without it
+    /// the clock costs nothing.
     fn clock(&self) -> bool {
         false
     }

@@ -9,15 +9,15 @@ use super::{Alteration, Event, Fate, LinkId, Observer};
 use crate::packet::Packet;
 use crate::units::{Bytes, Span, Time};
 
-/// Hands events to an observer in the order of their times, and events of one time in the order in which the run
-/// reported them.
+/// Passes events to an observer in time order, and events of one time in the order in which the run reported
+/// them.
 ///
 /// A run looks ahead where that is exact, so it reports some events before their time. They wait here until the
-/// run's clock has reached them. As many wait as packets are on their way at most.
+/// run's clock has reached them. At most as many events wait as there are packets in flight.
 #[derive(Clone)]
 pub struct Ordered<O> {
     watch: O,
-    /// No event before this time is still to come.
+    /// No earlier event is still to come.
     now: Time,
     waiting: BinaryHeap<Waiting>,
     told: u64,
@@ -73,7 +73,7 @@ impl<O: Observer> Ordered<O> {
         Ordered { watch, now: Time::ZERO, waiting: BinaryHeap::new(), told: 0 }
     }
 
-    /// Hands over what still waits, and gives the observer back. To be called at the end of the run.
+    /// Passes on the waiting events, and returns the observer. Must be called at the end of the run.
     pub fn finish(mut self) -> O {
         self.pass(Time::NEVER);
         self.watch
@@ -103,7 +103,7 @@ impl<O: Observer> Observer for Ordered<O> {
 
     fn on(&mut self, at: Time, event: &Event) {
         if at <= self.now {
-            // Nothing that waits comes first: it was handed over when the clock passed it.
+            // No waiting event is earlier: it was passed on when the clock passed it.
             self.watch.on(at, event);
         } else if let Some(event) = Kept::of(event) {
             self.told += 1;

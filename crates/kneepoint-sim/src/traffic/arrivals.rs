@@ -38,7 +38,7 @@ const TIMES: RangeInclusive<Span> = Span::ZERO..=Span::from_secs(1_000_000);
 pub struct Timetable(Arc<[Flow]>);
 
 impl Timetable {
-    /// One at the start, of a size to be drawn.
+    /// One at the start, of random size.
     pub(super) fn at_once() -> Timetable {
         Timetable([(Span::ZERO, None)].into())
     }
@@ -48,7 +48,7 @@ impl Timetable {
         &self.0
     }
 
-    /// A flow as it is written: `2s 100kb`, or `2s` with a size to be drawn.
+    /// A flow as written: `2s 100kb`, or `2s` with a random size.
     fn flow(raw: &Raw) -> Result<Flow, String> {
         let wrong =
             || format!("{raw} is not an arrival: write its time and its size, as in `2s 100kb`, or `2s`");
@@ -101,7 +101,7 @@ crate::settings! {
         ..sizes: Size;
         /// Mean number of flows that arrive in a second.
         rate: f64 = 10.0, 0.001..=1e6;
-        /// Offered load as a fraction of `capacity`; above 0 it decides instead of `rate`.
+        /// Offered load as a fraction of `capacity`; above 0 it replaces `rate`.
         load: f64 = 0.0, 0.0..=10.0;
         /// The capacity of which `load` is a fraction.
         capacity: Rate = Rate::from_mbit(10), Rate(8)..=Rate::from_mbit(1_000_000);
@@ -207,7 +207,7 @@ mod tests {
     use super::*;
     use crate::settings::Settings;
 
-    /// When flows arrive, and their sizes, between 5 s and 1005 s.
+    /// The arrival times of flows, and their sizes, between 5 s and 1005 s.
     fn arrivals(params: Params) -> Vec<(Time, Bytes)> {
         let at = |seconds| Time::ZERO + Span::from_secs(seconds);
         let mut source = Arrivals::new(params, Site { start: at(5), stop: at(1005), pairs: 4 });

@@ -15,9 +15,9 @@
 //!
 //! The next request of a connection reaches the server when the acknowledgement of the last byte does; a connection that
 //! is opened for a request takes a round trip where TCP has a handshake. Sizes of pages are drawn when the page is
-//! asked for, so that every scheme has the same pages in the same order.
-//! Departures: requests are not packets; objects never wait for part of a container, nor for other objects than the
-//! container; all objects come from one server; there is no TLS and no server push.
+//! requested, so that every scheme has the same pages in the same order. Departures: requests are not packets; objects
+//! never wait for part of a container, nor for other objects than the container; all objects come from one server; there
+//! is no TLS and no server push.
 
 mod loading;
 mod pages;
@@ -33,7 +33,7 @@ pub use loading::PAGE;
 pub use pages::Pages;
 
 crate::choice! {
-    /// How objects use connections.
+    /// The use of connections by objects.
     pub enum Http {
         /// A connection for each object.
         One = "http/1.0",
@@ -48,7 +48,7 @@ crate::settings! {
     /// A population of browsers.
     pub struct Params {
         ..sizes: Size;
-        /// How objects use connections.
+        /// The use of connections by objects.
         protocol: Http = Http::Two;
         /// Connections that a browser has open at a time, but for HTTP/2, which needs one.
         connections: u32 = 6, 1..=1000;
@@ -83,7 +83,7 @@ pub struct Browser {
     params: Params,
     site: Site,
     wakeup: Time,
-    /// Pages asked for.
+    /// Pages requested.
     asked: usize,
     /// Connections opened.
     opened: u32,
@@ -98,11 +98,11 @@ pub struct Browser {
 struct Loading {
     pair: u32,
     began: Time,
-    /// When the latest of its objects arrived.
+    /// The arrival of its latest object.
     latest: Time,
-    /// Objects not asked for.
+    /// Objects not yet requested.
     left: VecDeque<Bytes>,
-    /// The container, or the objects, on their way.
+    /// The container, or the objects, in flight.
     awaited: usize,
 }
 
@@ -197,7 +197,7 @@ impl Browser {
         (0..params.objects).map(|_| params.sizes.draw(rng)).collect()
     }
 
-    /// Objects have arrived, which lets others be asked for or completes the page. After the stop it is given up.
+    /// Objects have arrived, which permits further requests or completes the page. After the stop it is abandoned.
     fn arrived(&mut self, ended: usize, at: Time, now: Time, rng: &mut Rng, requests: &mut Vec<Request>) {
         self.page.awaited -= ended;
         self.page.latest = self.page.latest.max(at);
@@ -338,7 +338,7 @@ mod tests {
             assert_eq!((count(&all, opens), count(&all, writes), count(&all, closes)), expected, "{http}");
             assert_eq!(count(&all, loaded), 1, "{http}: {all:?}");
         }
-        // The container comes alone, then as many objects as there may be connections.
+        // The container comes alone, followed by as many objects as there may be connections.
         assert!(matches!(
             page(Http::One, 3)[..4],
             [

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Bulk: long transfers, each with a start, perhaps a stop and a size, that send as fast as they may.
+//! Bulk: long transfers, each with a start, and optionally a stop and a size, that send as fast as permitted.
 //!
 //! The greedy (FTP) source of the congestion control literature: Floyd and Jacobson, "On traffic phase effects in
 //! packet-switched gateways", Internetworking 3(3), 1992.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Constant bit rate: datagrams on a schedule that nothing slows down.
+//! Constant bit rate: datagrams on a fixed schedule, without congestion control.
 //!
 //! The CBR and on/off sources of ns-2 ("The ns Manual", chapter 39, 2011) without their random noise.
 //!
@@ -20,9 +20,9 @@ crate::settings! {
         rate: Rate = Rate::from_mbit(1), Rate(8)..=Rate::from_mbit(1_000_000);
         /// Size of a packet on the wire.
         size: Bytes = Bytes(1000), Bytes(1)..=Bytes(60_000);
-        /// How long it stays on; 0 for always.
+        /// The length of on periods; 0 for always on.
         on: Span = Span::ZERO, Span::ZERO..=Span::from_secs(1_000_000);
-        /// How long it then stays off.
+        /// The length of off periods.
         off: Span = Span::ZERO, Span::ZERO..=Span::from_secs(1_000_000);
     } check |params| {
         // It sends at least one packet each time it is on: if on for less, more than its rate.

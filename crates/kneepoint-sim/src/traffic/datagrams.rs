@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Datagrams: packets at the instants and of the sizes that were recorded, such as the UDP of a game or a call in a capture.
+//! Datagrams: packets at recorded instants and of recorded sizes, such as the UDP of a game or a call in a capture.
 //!
 //! ```text
 //! time_s,size_bytes     from the start of the source; an empty size is the usual one
@@ -7,8 +7,8 @@
 //! 0.0167,1228
 //! ```
 //!
-//! tshark makes such a file of a capture (`-T fields -E separator=, -e frame.time_relative -e ip.len`). With a period the recording begins
-//! again after it. Nothing slows the source down.
+//! tshark makes such a file of a capture (`-T fields -E separator=, -e frame.time_relative -e ip.len`). With a period the recording
+//! repeats after it. The source has no congestion control.
 
 use super::arrivals::Timetable;
 use super::{Cue, Kind, Nature, Request, Site, Source, Streams};
@@ -20,7 +20,7 @@ use crate::units::{Bytes, Span, Time};
 const GREATEST: Bytes = Bytes(65_535);
 
 crate::settings! {
-    /// Datagrams as they were recorded.
+    /// Recorded datagrams.
     pub struct Params {
         /// Datagrams at given times after the start, as `"20ms 1200b"` or `"20ms"` or as the text of a CSV file, with sizes on the wire.
         list: Timetable = Timetable::at_once();
@@ -59,7 +59,7 @@ pub struct Datagrams {
     site: Site,
     /// Datagrams sent of the present round.
     sent: usize,
-    /// When that began.
+    /// The time at which that began.
     began: Time,
 }
 

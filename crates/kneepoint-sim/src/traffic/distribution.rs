@@ -90,7 +90,7 @@ fn shown(line: &str) -> String {
     line.chars().take(40).collect()
 }
 
-/// Sizes of transfers as they were observed.
+/// Observed sizes of transfers.
 #[derive(Clone, Debug, PartialEq, PartialOrd)]
 pub enum Observed {
     /// A list, each with the same probability.
@@ -100,7 +100,7 @@ pub enum Observed {
 }
 
 impl Observed {
-    /// One of them, in bytes.
+    /// One size, in bytes.
     pub(super) fn draw(&self, rng: &mut Rng) -> u64 {
         match self {
             Observed::Listed(sample) => {

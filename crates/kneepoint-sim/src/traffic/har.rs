@@ -4,11 +4,10 @@
 //! Software Is Hard, "HTTP Archive (HAR) 1.2 Specification", 2012; `_transferSize` is an extension of Chromium's.
 //!
 //! The size of an object is the first of these that the file has: `_transferSize`; `headersSize + bodySize` of the response; the
-//! size of its content. Objects of no bytes came from a cache and are left out, and so are objects at `data:`
-//! addresses.
-//! The objects of a page share its `pageref`; an object without one is its own page. Objects and pages come in the
-//! order of their `startedDateTime`, as the specification asks of readers; a page that has none begins with its first object.
-//! Equal instants keep the order of the file, and so does a file that has no instants at all.
+//! size of its content. Empty objects came from a cache and are left out, and so are objects at `data:` addresses. The objects
+//! of a page share its `pageref`; an object without one is its own page. Objects and pages come in the order of their
+//! `startedDateTime`, as the specification asks of readers; a page that has none begins with its first object. Equal instants
+//! keep the order of the file, and so does a file that has no instants at all.
 
 mod instant;
 
@@ -55,7 +54,7 @@ struct Asked {
     url: Option<String>,
 }
 
-/// Sizes in bytes, below zero where they are not known.
+/// Sizes in bytes, negative where unknown.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Answer {
@@ -72,11 +71,11 @@ struct Content {
 }
 
 impl Answer {
-    /// The size on the wire; zero where it came from a cache, or nothing is known.
+    /// The size on the wire; zero if it came from a cache, or is unknown.
     fn size(&self) -> u64 {
         let known = |size: Option<f64>| size.filter(|size| *size >= 0.0).map(|size| size as u64);
         let headers = || known(self.headers_size).unwrap_or(0);
-        // An empty body came from a cache, whatever its headers.
+        // An empty body came from a cache, regardless of its headers.
         let body =
             known(self.body_size).map(|body| if body == 0 { 0 } else { body.saturating_add(headers()) });
         let content = || self.content.as_ref().and_then(|content| known(content.size));
@@ -89,7 +88,7 @@ pub fn is_named(file: &str) -> bool {
     Path::new(file).extension().is_some_and(|end| end.eq_ignore_ascii_case("har"))
 }
 
-/// Whether a text is the contents of a HAR file, or of another of JSON.
+/// Whether a text is the contents of a HAR file rather than of another JSON document.
 pub fn is_har(text: &str) -> bool {
     text.trim_start_matches('\u{feff}').trim_start().starts_with(['{', '['])
 }
@@ -125,7 +124,7 @@ impl Entry {
         format!("entry {} ({url})", index + 1)
     }
 
-    /// When it began; every entry of a file has to say it if one `dated` entry does.
+    /// The time at which it began; every entry of a file must have it if one `dated` entry does.
     fn started(&self, index: usize, dated: bool) -> Result<Option<Instant>, String> {
         match &self.started_date_time {
             Some(text) => {
@@ -170,7 +169,7 @@ impl Log {
     }
 }
 
-/// Values by their keys, which have the order in which they first came.
+/// Values by their keys, in the order of their first appearance.
 fn grouped<K: Ord + Copy, V>(pairs: impl IntoIterator<Item = (K, V)>) -> Vec<(K, Vec<V>)> {
     let (mut places, mut groups) = (BTreeMap::new(), Vec::<(K, Vec<V>)>::new());
     for (key, value) in pairs {
@@ -279,7 +278,7 @@ mod tests {
         };
         let without = pages(&file(&entries.join(","))).unwrap();
         assert_eq!(sizes(without), [[12, 13], [20, 21]], "by their first objects");
-        // Their own instants count where the file has them.
+        // Their own instants count if the file has them.
         let page = |id, at| format!(r#"{{"id": "{id}", "startedDateTime": "{at}"}}"#);
         let own = [page("first", "2025-11-24T11:00:01+01:00"), page("second", "2025-11-24T10:00:00Z")];
         let text =
@@ -314,7 +313,7 @@ mod tests {
         };
         let (once, twice) = (compared(5000), compared(10_000));
         assert!(once > 0 && twice < 5 * once / 2, "{once} and {twice}");
-        // Where each page was compared with each, this took hours.
+        // Comparing each page with each other one took hours here.
         let entries: Vec<String> =
             (0..100_000).map(|page| dated(&format!("p{page}"), "2025-11-24T10:00:00Z", 9)).collect();
         let own: Vec<String> = (0..100_000)

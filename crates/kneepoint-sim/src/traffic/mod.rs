@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Traffic: the sources that put load on a network, and their registry.
+//! Traffic: the sources of load on a network, and their registry.
 //!
 //! A group of traffic has members, and each member is a source: a machine without I/O. Its inputs are the time and
 //! the progress of its connections; its outputs are requests to open, write and close connections and to send
@@ -29,7 +29,7 @@ use crate::rng::Rng;
 use crate::settings::{Entry, Settings};
 use crate::units::{Bytes, Rate, Span, Time};
 
-/// How the members of a group use the network.
+/// The way in which the members of a group use the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// One transfer each, scheduled by the run's own agenda without the machine.
@@ -50,7 +50,7 @@ impl Kind {
         self != Kind::Datagrams
     }
 
-    /// Whether its connections are opened in the run, as many as it takes.
+    /// Whether its connections are opened in the run, as many as needed.
     pub fn opens(self) -> bool {
         matches!(self, Kind::Sessions | Kind::Process)
     }
@@ -66,7 +66,7 @@ impl Kind {
 pub struct Streams {
     /// The stream of the members' starts.
     pub starts: &'static str,
-    /// Whether all groups draw their starts from one stream, instead of each from the one of its number.
+    /// Whether all groups draw their starts from one stream, instead of each from its own.
     pub shared: bool,
     /// The stream from which each member draws, by its number among all that use the name.
     pub draws: &'static str,
@@ -77,7 +77,7 @@ pub struct Streams {
 pub struct Nature {
     /// The section of a scenario that describes a group.
     pub section: &'static str,
-    /// How its members use the network.
+    /// The way in which its members use the network.
     pub kind: Kind,
     /// Its random streams.
     pub streams: Streams,
@@ -92,16 +92,16 @@ pub struct Nature {
 /// The approximate number of transfers of a member.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Demand {
-    /// How many in a second while nothing holds them back.
+    /// Their number per second without congestion.
     pub per_second: f64,
     /// Their mean size in bytes.
     pub size: f64,
-    /// How many are under way at a time at most; infinite where the next does not wait for the last.
+    /// The greatest number at a time; infinite if the next does not wait for the last.
     pub at_most: f64,
 }
 
 impl Demand {
-    /// So many transfers in a second, of this mean size, with this many under way at most.
+    /// This many transfers per second, of this mean size, with at most this many at a time.
     pub fn new(per_second: f64, size: f64, at_most: f64) -> Demand {
         Demand { per_second, size, at_most }
     }
@@ -123,7 +123,7 @@ impl Beat {
         Span(u64::try_from(bits / u128::from(self.rate.0)).unwrap_or(u64::MAX))
     }
 
-    /// How many packets are made by that time after the first, which counts.
+    /// The number of packets made by that time after the first, which counts.
     pub fn made_by(self, time: Span) -> u64 {
         let bits = (u128::from(time.0) + 1) * u128::from(self.rate.0);
         u64::try_from(bits.div_ceil(u128::from(self.size.0) * 8_000_000_000)).unwrap_or(u64::MAX)
@@ -133,11 +133,11 @@ impl Beat {
 /// The initial conditions of a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Site {
-    /// When it starts.
+    /// The time at which it starts.
     pub start: Time,
-    /// When it stops; [`Time::NEVER`] if it does not.
+    /// The time at which it stops; [`Time::NEVER`] if it does not.
     pub stop: Time,
-    /// How many pairs of hosts it may use.
+    /// The number of pairs of hosts that it may use.
     pub pairs: u32,
 }
 
@@ -152,14 +152,14 @@ pub enum Cue {
         connection: u32,
         /// Payload acknowledged since the connection was opened.
         bytes: Bytes,
-        /// When the client had all of it.
+        /// The time at which the client had all of it.
         at: Time,
     },
     /// A connection ended: it is closed, or had a size, and all of its data is acknowledged.
     Completed {
         /// The number that the member gave the connection.
         connection: u32,
-        /// When the client had everything.
+        /// The time at which the client had everything.
         at: Time,
     },
 }
@@ -171,16 +171,16 @@ pub enum Request {
     Open {
         /// A number that no other open connection of the member has.
         connection: u32,
-        /// Which pair of hosts it connects, below [`Site::pairs`].
+        /// The pair of hosts that it connects, below [`Site::pairs`].
         pair: u32,
-        /// How much it carries; if `None`, as much as will be written until it is closed.
+        /// The size; if `None`, as much as is written until it is closed.
         size: Option<Bytes>,
     },
     /// Write into an open connection that has no size.
     Write {
         /// The connection's number.
         connection: u32,
-        /// How much.
+        /// The amount.
         size: Bytes,
         /// The size of the transfer that ends with it, if one does; it began when it was written.
         transfer: Option<Bytes>,
@@ -263,7 +263,7 @@ impl Config {
         each!(&self.build(nowhere), one => one.nature())
     }
 
-    /// The transfers that a source with these parameters asks for, where that is known.
+    /// The transfers that a source with these parameters requests, if known.
     pub fn demand(&self) -> Option<Demand> {
         let nowhere = Site { start: Time::NEVER, stop: Time::NEVER, pairs: 1 };
         each!(&self.build(nowhere), one => one.demand())

@@ -20,7 +20,7 @@ use crate::rng::Rng;
 use crate::units::{Bytes, Rate, Span, Time};
 
 crate::choice! {
-    /// When data is written, and how much.
+    /// The times and amounts of writes.
     pub enum Model {
         /// Chunks at a rate during on-periods.
         Paced = "paced",
@@ -34,7 +34,7 @@ crate::choice! {
 crate::settings! {
     /// A source of bursts.
     pub struct Params {
-        /// When data is written, and how much.
+        /// The times and amounts of writes.
         model: Model = Model::Paced;
         /// Mean length of an on-period.
         on: Span = Span::from_secs(1), Span::from_micros(1)..=Span::from_secs(1_000_000);
@@ -103,7 +103,7 @@ impl Source for OnOff {
         let (chunk, burst) = (params.chunk.0 as f64, params.burst.0 as f64);
         let cycle = params.on + params.off;
         Some(match params.model {
-            // While it is on. Chunks are no transfers of their own.
+            // While it is on. Chunks are not transfers of their own.
             Model::Paced => Demand::new(params.rate.as_f64() / (8.0 * chunk), chunk, 1.0),
             Model::Bursts => Demand::new(1.0 / cycle.as_secs_f64(), burst, f64::INFINITY),
             Model::Turns => Demand::new(1.0 / params.off.as_secs_f64().max(1e-9), burst, 1.0),

@@ -20,17 +20,17 @@ use crate::units::{Bytes, Span};
 /// A transfer of a roll.
 #[derive(Clone, Debug, PartialEq, PartialOrd)]
 pub struct Entry {
-    /// Its group, where the roll says it.
+    /// Its group, if the roll names it.
     pub group: Option<String>,
-    /// When it starts.
+    /// The time at which it starts.
     pub start: Span,
-    /// When it stops sending new data, where the roll says it.
+    /// The time at which it stops sending new data, if the roll gives it.
     pub stop: Option<Span>,
-    /// How much it has to send, where the roll says it.
+    /// Its size, if the roll gives it.
     pub size: Option<Bytes>,
 }
 
-/// Transfers in the order in which they were given.
+/// Transfers in the given order.
 #[derive(Clone, Debug, Default, PartialEq, PartialOrd)]
 pub struct Roll(Arc<[Entry]>);
 
@@ -38,7 +38,7 @@ const TIMES: RangeInclusive<Span> = Span::ZERO..=Span::from_secs(1_000_000);
 const SIZES: RangeInclusive<Bytes> = Bytes(1)..=Bytes(1_000_000_000_000_000);
 
 impl Roll {
-    /// Whether nothing is listed.
+    /// Whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -48,7 +48,7 @@ impl Roll {
         self.0.iter().filter(move |entry| entry.group.as_deref().is_none_or(|own| own == group))
     }
 
-    /// A transfer as it is written: `2s`, `2s..10s`, `2s 100kb`, `2s..10s 100kb`.
+    /// A transfer as written: `2s`, `2s..10s`, `2s 100kb`, `2s..10s 100kb`.
     fn entry(raw: &Raw) -> Result<Entry, String> {
         let wrong = || {
             format!(

@@ -16,7 +16,7 @@ pub(super) const SIZES: RangeInclusive<Bytes> = Bytes(1)..=Bytes(1_000_000_000);
 pub struct Sample(List<Bytes>);
 
 impl Sample {
-    /// The sizes in the order in which they were given.
+    /// The sizes in the given order.
     pub(super) fn values(&self) -> &[Bytes] {
         self.0.values()
     }

@@ -5,12 +5,12 @@
 //! (constrained streaming); Wang, Reddy and others, "PERT for video streaming", 2011, §III.
 //!
 //! ```text
-//! packet k is handed over at its member's start + k · 8·size / rate, without drift and never earlier
+//! packet k is passed on at its member's start + k · 8·size / rate, without drift and never earlier
 //! ```
 //!
-//! The sender keeps what TCP cannot send yet, however much that is. The client plays packet k at start + τ + k · 8·size / rate, where
-//! τ is the start-up delay; a packet that is delivered in order after that is late. One run gives the number of late
-//! ones for every τ. With `payload = "200b"` in the group's `tcp`, packets of 200 bytes are segments of their own.
+//! The sender buffers everything that TCP cannot send yet. The client plays packet k at start + τ + k · 8·size / rate, where τ is the
+//! start-up delay; a packet that is delivered in order after that is late. One run gives the number of late ones for every τ. With
+//! `payload = "200b"` in the group's `tcp`, packets of 200 bytes are segments of their own.
 
 use super::{Beat, Cue, Demand, Kind, Nature, Request, Site, Source, Streams};
 use crate::rng::Rng;
@@ -35,7 +35,7 @@ pub struct Video {
     beat: Beat,
     start: Time,
     stop: Time,
-    /// Packets handed over.
+    /// Packets passed on.
     made: u64,
     wakeup: Time,
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Video on demand: segments of stored video, fetched one after another into a playout buffer.
 //!
-//! As players of DASH and HLS do it (ISO/IEC 23009-1; RFC 8216): the next segment is asked for when the last has arrived and there is
+//! As players of DASH and HLS do it (ISO/IEC 23009-1; RFC 8216): the next segment is requested when the last has arrived and there is
 //! room for it in the buffer, in the bit rate that a rule chooses (`abr/`).
 //!
 //! ```text
@@ -12,9 +12,9 @@
 //! size of a segment rate · length / 8, times its share of the frame sizes over their mean
 //! ```
 //!
-//! One connection stays open (HTTP/1.1). A request reaches the server with the acknowledgement of earlier data. Frame
-//! sizes belong to one encoding; they repeat, and every rung of the ladder varies as they do. A player's actions are reported with each segment,
-//! and while none comes about once in the length of one, a second late; so a run's end cuts off about that.
+//! One connection stays open (HTTP/1.1). A request reaches the server with the acknowledgement of earlier data. Frame sizes belong to one
+//! encoding; they repeat, and every rung of the ladder varies as they do. A player's actions are reported with each segment, and without
+//! segments about once in the length of one, a second late; a run's end therefore cuts off about that much.
 
 mod segments;
 mod viewing;
@@ -43,7 +43,7 @@ crate::settings! {
         room: Span = Span::from_secs(30), Span::from_millis(200)..=Span::from_secs(3600);
         /// Video in the buffer with which playback begins.
         startup: Span = Span::from_secs(4), Span::from_millis(1)..=Span::from_secs(600);
-        /// Video in the buffer with which it goes on after a stall.
+        /// Video in the buffer with which playback resumes after a stall.
         resume: Span = Span::from_secs(4), Span::from_millis(1)..=Span::from_secs(600);
         /// Sizes of the frames of one encoding, in order, as a list or as the text of a CSV file; `auto` makes all segments of
         /// an encoding equal.
@@ -105,19 +105,19 @@ pub struct Vod {
     stop: Time,
     step: Step,
     player: Player,
-    /// Segments asked for.
+    /// Segments requested.
     asked: u64,
     rung: usize,
     throughputs: Vec<f64>,
     wakeup: Time,
 }
 
-/// What it waits for.
+/// The event that it awaits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Step {
     /// Its start.
     Start,
-    /// A segment of this size, asked for at that time of the client's.
+    /// A segment of this size, requested at that time of the client's.
     Segment(Bytes, Time),
     /// Room in the buffer, which there will be at that time of the client's.
     Room(Time),
@@ -191,7 +191,7 @@ impl Source for Vod {
             (Cue::Delivered { at, .. }, Step::Segment(size, asked)) => {
                 self.arrived(size, asked, at, now, requests)
             }
-            // It is closed, or was not asked.
+            // It is closed, or was not requested.
             (Cue::Time | Cue::Delivered { .. } | Cue::Completed { .. }, _) => {}
         }
     }
@@ -282,7 +282,7 @@ impl Player {
         Player { requested, at: requested, buffer: Span::ZERO, playing: false, begun: false, told }
     }
 
-    /// Plays until then, or stands still.
+    /// Plays until then, or stalls.
     fn advance(&mut self, to: Time) {
         let elapsed = to.since(self.at);
         self.at = self.at.max(to);
@@ -296,7 +296,7 @@ impl Player {
         }
     }
 
-    /// A segment arrives; playback begins or goes on if there is as much as it needs.
+    /// A segment arrives; playback begins or resumes if there is enough.
     fn take(&mut self, segment: Span, needed: Span) {
         self.buffer = self.buffer + segment;
         if !self.playing && self.buffer >= needed {
@@ -377,7 +377,7 @@ mod tests {
         let params = Params { startup: Span::from_secs(8), ..one_rate(2) };
         let (_, did) = watch(params, Rate::from_mbit(1));
         // A segment takes 8 s. Playback begins with the second, at 16 s, and has 8 s until 24 s, when the third arrives and
-        // lasts until 28 s; the player stands still until 32 s, and again from 36 s to 40 s.
+        // lasts until 28 s; the player stalls until 32 s, and again from 36 s to 40 s.
         assert_eq!((whole(&did), did.count(STARTUP)), ((16.0, 16.0, 8.0, 2.0), 1));
     }
 

@@ -18,7 +18,7 @@ pub struct Column {
     pub group: Option<usize>,
     /// The place of its first number.
     pub from: usize,
-    /// How many there are.
+    /// Their number.
     pub count: usize,
 }
 
@@ -27,17 +27,17 @@ pub struct Column {
 pub struct Columns {
     /// The length of an interval.
     pub interval_s: f64,
-    /// How many intervals the whole run has: columns of a run in progress are shorter.
+    /// The number of intervals of the whole run: columns of a run in progress are shorter.
     pub intervals: usize,
     /// The bottleneck.
     pub link: String,
     /// Its rate.
     pub rate_bps: Option<f64>,
-    /// How long a packet travels on it.
+    /// The delay of a packet on it.
     pub delay_s: f64,
     /// The longest time that a packet waited there, of those that are kept.
     pub longest_wait_s: f32,
-    /// Until when packets are kept.
+    /// The time until which packets are kept.
     pub kept_until_s: f64,
     /// The columns.
     pub columns: Vec<Column>,
@@ -78,7 +78,7 @@ fn sums(steps: &[f32]) -> impl Iterator<Item = f32> {
     })
 }
 
-/// The numbers with the last known one instead of each that is not.
+/// The numbers, with the last known one in place of each unknown one.
 fn held(numbers: &[f32]) -> impl Iterator<Item = f32> {
     numbers.iter().scan(f32::NAN, |last, number| {
         if !number.is_nan() {

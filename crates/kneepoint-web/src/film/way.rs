@@ -53,7 +53,7 @@ pub(super) struct Way {
     most: usize,
     /// Places of the packets that wait, by the packets' numbers.
     waiting: BTreeMap<u32, usize>,
-    /// When the last packet arrived that is kept.
+    /// The arrival of the last packet that is kept.
     pub(super) kept_until: Option<Time>,
 }
 
@@ -101,7 +101,7 @@ impl Way {
         }
     }
 
-    /// A packet arrived that leaves at a time known already.
+    /// A packet arrived whose departure is already known.
     #[inline]
     pub(super) fn passed(&mut self, from: At, to: At, packet: &Packet, group: u32) {
         self.grown[from.1] += 1.0;
@@ -158,5 +158,5 @@ impl Way {
     }
 }
 
-/// How many packets back a lost one is searched.
+/// The number of previous packets among which a lost one is searched.
 const RECENT: usize = 65_536;

@@ -20,13 +20,13 @@ const WIDTH: f64 = 360.0;
 const ROW: f64 = 37.0;
 const BAR: f64 = 11.0;
 
-/// Bars below each other.
+/// Bars one below another.
 struct Bars {
     label: String,
     bars: Vec<Bar>,
 }
 
-/// The chart: bars below each other, each under its name and value.
+/// The chart: bars one below another, each under its name and value.
 pub(in super::super) fn bars(label: &str, bars: &[Bar]) -> Drawing {
     Drawing::of(Bars { label: label.into(), bars: bars.to_vec() })
 }

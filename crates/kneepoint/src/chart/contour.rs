@@ -75,7 +75,7 @@ fn crossings(values: &[Vec<f64>], (row, column): (usize, usize), level: f64) -> 
         [one, other] => vec![(one, other)],
         [first, second, third, fourth] => {
             let middle_above = corners.iter().sum::<f64>() / 4.0 >= level;
-            // The corners on the other side of the level than the centre are cut off.
+            // Cuts off the corners that lie on the opposite side of the level from the centre.
             if above[0] == middle_above {
                 vec![(first, second), (third, fourth)]
             } else {

@@ -6,7 +6,7 @@ use super::paper::{Chart, Paper};
 use super::{Anchor, Drawing, scheme_class, space};
 use crate::table::number;
 
-/// What is drawn.
+/// The links and groups to draw.
 #[derive(Clone)]
 pub(in super::super) struct Crossings {
     /// Names of the links and how busy they were, as a share of their capacity; NaN is not shown.

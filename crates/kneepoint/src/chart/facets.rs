@@ -40,9 +40,9 @@ const WIDTH: f64 = 760.0;
 const GAP: (f64, f64) = (16.0, 12.0);
 /// Least and greatest width of a panel; where there is no room for the least, there are fewer of them in a row.
 const PANEL: (f64, f64) = (84.0, 330.0);
-/// Least width of a panel where panels may stand below each other.
+/// Least width of a panel where panels may stand one below another.
 const LEGIBLE: f64 = 130.0;
-/// A panel's height as a share of its width, for single panels and for panels below each other.
+/// A panel's height as a share of its width, for single panels and for panels one below another.
 const SHAPE: f64 = 0.7;
 const FLAT: f64 = 0.5;
 const LETTERS: f64 = 12.5;
@@ -172,7 +172,7 @@ fn arranged<P>(
         |inner: f64| (drawn.frame)(Room { size: (inner + TICKS, high), above: 0.0, below: 0.0, right: 0.0 });
     let stepped = |area: &Frame| area.right - area.left + GAP.0;
     let whole_width = |area: &Frame| area.left + stepped(area) * columns as f64 - GAP.0 + beside + RIGHT;
-    // The room of the ticks is known now: on paper of a width panels give way, so that letters keep their size.
+    // The room for ticks is now known: on paper of a fixed width, panels shrink so that letters keep their size.
     let about = plot(wide);
     let excess = paper.given().map_or(0.0, |given| whole_width(&about) - given).max(0.0);
     let area = plot((wide - excess / columns as f64).max(PANEL.0));
@@ -189,7 +189,7 @@ fn arranged<P>(
         let mut deepest = top + high;
         for place in of_row {
             let left = step * (place % columns) as f64;
-            // The last panel of each column has the ticks of x, and each of those that no screen shows together.
+            // The last panel of each column has the ticks of x, as does every panel that no screen shows together with it.
             let below = stacked || place + columns >= panels.len();
             let mut frame = area.blank(Sides { left: place % columns == 0, below, names: false });
             (drawn.draw)(&mut frame, &panels[place]);
@@ -300,7 +300,7 @@ mod tests {
             assert_eq!(narrow.matches(&format!(">{name}</text>")).count(), 1, "{name}: {narrow}");
         }
         assert!(narrow.matches(">50</text>").count() >= 3, "a second number below each column: {narrow}");
-        // A phone has the panels below each other, each with its whole name.
+        // A phone has the panels one below another, each with its whole name.
         let phone = Chart::draw(&table, &Paper::page(360.0));
         assert!(phone.width <= 360.1 && phone.height > 9.0 * 150.0, "{} {}", phone.width, phone.height);
         assert!(phone.body.contains(">RTT 120 ms, buffer 0.5 BDP</text>"), "{}", phone.body);

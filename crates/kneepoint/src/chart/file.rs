@@ -27,7 +27,7 @@ const SCREEN: Sheet = Sheet { margin: 14.0, class: "title", letters: 15.0, line:
 /// A page of a publication has margins, and a caption below the figure.
 const PRINT: Sheet = Sheet { margin: 3.0, class: "heading", letters: 13.0, line: 17.0 };
 const ABOUT_LINE: f64 = 16.0;
-/// Pixels that no eye sees.
+/// An imperceptible number of pixels.
 const TOLERANCE: f64 = 0.5;
 
 impl Drawing {
@@ -64,7 +64,7 @@ impl Drawing {
         (height > wanted + TOLERANCE).then(|| PointsPerPixel::to_points(height) / 72.0)
     }
 
-    /// The chart laid out for a size on paper, and the attributes that say it.
+    /// The chart laid out for a size on paper, and the attributes that state it.
     fn printed(&self, size: &Size) -> (Drawing, String) {
         let (whole, height) = self.on_paper(size);
         let points = |pixels: f64| PointsPerPixel::to_points(pixels);
@@ -82,7 +82,7 @@ impl Drawing {
             // Only the height of the plots differs, so one step suffices.
             whole = self.sheet(&PRINT, paper.taller(height.pixels() - whole.height));
         }
-        // A chart that cannot be narrower, as a matrix of numbers, is scaled instead.
+        // A chart that cannot be narrower, such as a matrix of numbers, is scaled instead.
         let scale = (width / whole.width).min(1.0);
         let least = whole.height * scale;
         // A height that panels and legend exceed would scale the letters.
@@ -119,7 +119,7 @@ impl Drawing {
         whole
     }
 
-    /// The legend that a page shows once for several charts: the entries whose colours are in this one.
+    /// The part of a page's shared legend whose colours occur in this chart.
     fn page_key(&self, chart: &Drawing) -> Drawing {
         let drawn = |class: &str| {
             let ends = [format!(" {class}\""), format!(" {class} other\"")];

@@ -158,7 +158,7 @@ impl Frame {
         (few && short && axis.levels.iter().all(plain) && kept * 3 > ticks.len() * 2).then_some(ticks)
     }
 
-    /// Which ticks below the axis of x have room for their numbers.
+    /// The ticks of the x axis with room for their numbers.
     fn has_room(&self, ticks: &[(f64, String)]) -> Vec<bool> {
         let covered: Vec<(f64, f64)> = ticks
             .iter()
@@ -273,7 +273,7 @@ impl Frame {
         }
     }
 
-    /// Says in the middle of the plot that there is nothing in it, and why.
+    /// Writes in the middle of the plot why it is empty.
     pub(super) fn draw_nothing(&mut self) {
         let middle = ((self.left + self.right) / 2.0, (self.top + self.bottom) / 2.0);
         let words = if self.sides.names { "no data: no run observed this" } else { "no data" };

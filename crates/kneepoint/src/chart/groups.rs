@@ -198,7 +198,7 @@ fn draw_bar(
         if low - high > 2.0 && low <= bottom {
             let middle = left + thick / 2.0;
             let cap = (thick / 4.0).min(3.5);
-            // Around the whisker of a narrow bar a halo would leave nothing of the bar.
+            // A halo around the whisker would hide a narrow bar.
             let classes = if thick < NARROW { &["whisker"][..] } else { &["halo", "whisker"] };
             for class in classes {
                 drawing.line(class, (middle, low), (middle, high));
@@ -215,7 +215,7 @@ fn name_groups(frame: &mut Frame, chart: &Groups, slot: f64) -> f64 {
     let shown = |group: &Group| space::fitted(&group.name, LONGEST, TICK);
     let longest = chart.groups.iter().map(|group| space::length(&shown(group), TICK)).fold(0.0, f64::max);
     let lean = longest > slot - 6.0;
-    // Where even leaning labels would touch, every other one, or fewer, is shown.
+    // Where even slanted labels would touch, every second one or fewer are shown.
     let stride = if lean { (LEANING / slot).ceil().max(1.0) as usize } else { 1 };
     for (place, group) in chart.groups.iter().enumerate().step_by(stride) {
         let x = frame.left + slot * (place as f64 + 0.5);

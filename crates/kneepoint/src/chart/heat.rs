@@ -32,7 +32,7 @@ const RIGHT: f64 = 14.0;
 const STRONGEST: f64 = 0.65;
 const FAINTEST: f64 = 0.04;
 const TILE: f64 = 11.0;
-/// The range of the colours at least, as a part of the greatest number: 99.7 % and 100 % have nearly the same.
+/// The least range of colours, as a part of the greatest number, so that 99.7 % and 100 % have nearly the same colour.
 const LEAST_APART: f64 = 0.05;
 /// Digits of a number in a cell; its tip has its interval.
 const DIGITS: i32 = 3;
@@ -129,7 +129,7 @@ pub(super) fn draw(frame: &mut Frame, chart: &Heat, range: (f64, f64)) {
     }
 }
 
-/// The names of the columns, as many as have room; names that are no numbers lose their middles.
+/// The names of the columns, as many as have room; names that are not numbers are shortened in the middle.
 fn name_columns(frame: &mut Frame, chart: &Heat) {
     let slot = frame.x.at(1.0) - frame.x.at(0.0);
     let shown = space::in_a_row(&chart.columns.1, slot - 4.0, TILE);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Legends: samples with names, in as many rows as it takes.
+//! Legends: samples with names, in as many rows as needed.
 
 use super::{Anchor, Drawing, space};
 

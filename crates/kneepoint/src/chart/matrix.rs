@@ -97,7 +97,7 @@ fn drawn(chart: &Matrix, width: Option<f64>) -> Drawing {
     let all = chart.columns.len();
     let wide = |columns: usize| room.left + columns as f64 * (room.block.0 + GAP) - GAP;
     let fits = |columns: &usize| width.is_none_or(|given| wide(*columns) <= given);
-    // Of two rows of columns neither is much shorter than the other.
+    // Two rows of columns have about the same length.
     let most = (1..=all).rev().find(fits).unwrap_or(1);
     let abreast = all.div_ceil(all.div_ceil(most).max(1)).max(1);
     let high = room.head + chart.rows.len() as f64 * (room.block.1 + GAP);

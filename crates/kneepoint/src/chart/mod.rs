@@ -5,7 +5,7 @@
 //! adjusted for contrast. From the ninth scheme on, colours repeat with dashed lines and pale bars; from the
 //! seventeenth on, series are grey, and a note in the legend counts them.
 //!
-//! A chart is laid out for a [`Paper`](paper::Paper): a page shows it at its own width and lets it scale, a file may have any size.
+//! A chart is laid out for a [`Paper`](paper::Paper): a page shows it at its own width and scales it, a file may have any size.
 
 mod axis;
 mod bars;
@@ -83,7 +83,7 @@ pub struct Drawing {
     body: String,
     /// The legend, which ends the body.
     key: Option<Key>,
-    /// Whether its curves have their names from the page only.
+    /// Whether only the page names its curves.
     unnamed: bool,
     /// The legend that the page shows once for several charts: names and classes.
     page_key: Vec<(String, String)>,
@@ -99,7 +99,7 @@ const HALF: f64 = 560.0;
 struct Key {
     body: String,
     height: f64,
-    /// Where it begins in the body of its drawing, and the height of the drawing above it.
+    /// Its beginning in the body of its drawing, and the height of the drawing above it.
     above: (usize, f64),
 }
 
@@ -118,7 +118,7 @@ impl Drawing {
         }
     }
 
-    /// The drawing of a chart, which can be laid out anew.
+    /// The drawing of a chart, which can be laid out again.
     fn of(chart: impl Chart + 'static) -> Drawing {
         Drawing { source: Some(Arc::new(chart)), ..Drawing::default() }.laid_out(&Paper::default())
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A chart within a page, which provides the style: with a title and a description, and laid out anew where the page is narrow.
+//! A chart within a page, which provides the style: with a title and a description, and laid out again where the page is narrow.
 
 use super::paper::Paper;
 use super::{Drawing, Escaped, Pixels};

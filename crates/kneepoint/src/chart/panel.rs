@@ -66,7 +66,7 @@ impl Panel {
         self.parts.push(Part::Measured(part));
     }
 
-    /// Marks instants on the upper edge, those that share a pixel once.
+    /// Marks instants on the upper edge, once for instants that share a pixel.
     pub(in super::super) fn events(&mut self, class: &str, times: &[f64]) {
         self.parts.push(Part::Events(class.into(), times.to_vec()));
     }
@@ -113,9 +113,9 @@ struct Plot {
     right: f64,
     top: f64,
     bottom: f64,
-    /// Where names are already.
+    /// The areas already taken by names.
     taken: Vec<Space>,
-    /// Where curves are.
+    /// The places of the curves.
     curves: Vec<Space>,
 }
 
@@ -190,7 +190,7 @@ impl Plot {
         }
     }
 
-    /// Writes a name at the first place without another and without a curve, else on a curve; nowhere if all are taken.
+    /// Writes a name at the first place free of names and curves, else on a curve, or nowhere if all places are taken.
     fn name(&mut self, class: &str, name: &str, places: &[(Anchor, (f64, f64))]) {
         let inside = Space { from: (0.0, 0.0), to: (self.right + RIGHT, self.bottom) };
         let (long, taken) = (space::length(name, LETTERS), [&self.taken[..], &self.curves].concat());

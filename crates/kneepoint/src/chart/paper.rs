@@ -3,7 +3,7 @@
 
 use super::{Data, Drawing};
 
-/// The input of a chart, kept with its drawing, to be laid out anew for another paper.
+/// The input of a chart, kept with its drawing, to be laid out again for another paper.
 pub(super) trait Chart: Send + Sync {
     /// Draws the chart for a paper.
     fn draw(&self, paper: &Paper) -> Drawing;
@@ -18,7 +18,7 @@ pub(super) struct Paper {
     /// That of each chart by itself if there is none.
     width: Option<f64>,
     taller: f64,
-    /// Whether it is as long as charts need, as a page that scrolls.
+    /// Whether it is as tall as charts need, like a scrolling page.
     long: bool,
 }
 
@@ -31,12 +31,12 @@ impl Paper {
         Paper { width: Some(width), ..Paper::default() }
     }
 
-    /// A page of this width, on which charts may stand below each other.
+    /// A page of this width, on which charts may stand one below another.
     pub(super) fn page(width: f64) -> Paper {
         Paper { long: true, ..Paper::wide(width) }
     }
 
-    /// Whether charts may stand below each other.
+    /// Whether charts may stand one below another.
     pub(super) fn is_long(&self) -> bool {
         self.long
     }
@@ -51,7 +51,7 @@ impl Paper {
         self.width
     }
 
-    /// A paper of some width for one of `count` charts above each other, which share what is added to the height.
+    /// A paper of some width for one of `count` charts one above another, which share what is added to the height.
     pub(super) fn row(self, width: f64, count: usize) -> Paper {
         Paper { width: Some(width), taller: self.taller / count.max(1) as f64, ..self }
     }

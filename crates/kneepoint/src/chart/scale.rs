@@ -13,7 +13,7 @@ pub(in super::super) struct Scale {
     zero: Option<f64>,
 }
 
-/// Pixels from one number to the next above each other.
+/// Pixels from one number to the next one above another.
 const ROW: f64 = 24.0;
 
 impl Scale {
@@ -55,7 +55,7 @@ impl Scale {
         }
     }
 
-    /// About `count` ticks, and two at least: one number says nothing of a scale.
+    /// About `count` ticks, and at least two: one number does not define a scale.
     pub(super) fn columns(&self, count: f64) -> Vec<(f64, String)> {
         const MOST: usize = 8;
         let wanted = (count as usize).max(2);
@@ -63,7 +63,7 @@ impl Scale {
         found.unwrap_or_else(|| self.ticks(wanted))
     }
 
-    /// How many ticks of an upright axis have room for their numbers, up to `most`.
+    /// The number of ticks of a vertical axis with room for their numbers, up to `most`.
     pub(super) fn rows(&self, most: usize) -> usize {
         (((self.end - self.start).abs() / ROW) as usize).clamp(2, most)
     }

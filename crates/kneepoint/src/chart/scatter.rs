@@ -44,7 +44,7 @@ const ABOVE: f64 = 24.0;
 const BELOW: f64 = 36.0;
 /// A label further from its dot than this is joined to it by a line.
 const ADJACENT: f64 = 26.0;
-/// Where else labels are tried, where dots are crowded.
+/// Further label positions to try where dots are crowded.
 const RADII: [f64; 6] = [36.0, 52.0, 70.0, 90.0, 115.0, 140.0];
 const DIRECTIONS: [(f64, f64); 8] = [
     (1.0, 0.0),

@@ -8,7 +8,7 @@ use super::{Anchor, Drawing, Key, space};
 const GAP: (f64, f64) = (40.0, 30.0);
 const HEADING: f64 = 18.0;
 
-/// Narrowest panel next to another, in pixels.
+/// The least width of panels side by side, in pixels.
 const NARROWEST: f64 = 190.0;
 
 /// Charts as panels.
@@ -70,7 +70,7 @@ fn arranged(title: &str, drawings: &[Drawing], columns: usize) -> Drawing {
     whole
 }
 
-/// The legend that has the entries of all others, if there is one.
+/// The legend that contains the entries of all others, if there is one.
 fn shared(drawings: &[Drawing]) -> Option<&Key> {
     let keys = drawings.iter().map(|drawing| drawing.key.as_ref()).collect::<Option<Vec<_>>>()?;
     let longest = keys.iter().max_by_key(|key| key.body.len())?;

@@ -50,7 +50,7 @@ impl FromStr for Size {
         let (unit, points) =
             UNITS.into_iter().find(|(unit, _)| plain.ends_with(unit)).ok_or_else(expected)?;
         let length = |number: &str| {
-            // The unit may stand behind both numbers.
+            // The unit may follow both numbers.
             let number = number.trim().trim_end_matches(unit).trim();
             let points = points * number.parse::<f64>().map_err(|_| expected())?;
             match ALLOWED.contains(&points) {

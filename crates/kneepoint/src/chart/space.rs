@@ -72,10 +72,10 @@ pub(super) fn along(points: impl Iterator<Item = (f64, f64)>) -> Vec<Space> {
     covered
 }
 
-/// How much wider bold letters are.
+/// The relative width of bold letters.
 pub(super) const BOLD: f64 = 1.13;
 
-/// Width of a text in pixels, as the widest of the usual families without serifs has it; fonts differ between machines.
+/// Width of a text in pixels in the widest of the usual sans-serif fonts, since fonts differ between machines.
 pub(super) fn length(text: &str, size: f64) -> f64 {
     size * text.chars().map(share).sum::<f64>()
 }
@@ -109,8 +109,7 @@ pub(super) fn fitted(text: &str, room: f64, size: f64) -> String {
     shorter.into_iter().find(|short| length(short, size) <= room).unwrap_or_else(|| "…".into())
 }
 
-/// Names side by side in a room each: where one is too long, all without the words that they begin with, and without their middles as a
-/// last resort.
+/// Names side by side, each in its room: if one is too long, all lose their common first words, and as a last resort their middles.
 pub(super) fn together(names: &[String], room: f64, size: f64) -> Vec<String> {
     if names.iter().all(|name| length(name, size) <= room) {
         return names.to_vec();
@@ -138,7 +137,7 @@ pub(super) fn in_a_row(labels: &[String], room: f64, size: f64) -> Vec<String> {
     }
 }
 
-/// The places of labels, each from its begin to its end in pixels, that leave a gap to the one kept before.
+/// The places of labels, each from its beginning to its end in pixels, that leave a gap to the one kept before.
 pub(super) fn thinned(labels: &[(f64, f64)], gap: f64) -> Vec<bool> {
     let mut ends: Vec<(f64, f64)> = Vec::new();
     let apart = |one: &(f64, f64), other: &(f64, f64)| one.1 + gap <= other.0 || other.1 + gap <= one.0;

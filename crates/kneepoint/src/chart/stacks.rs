@@ -24,7 +24,7 @@ pub(in super::super) fn stacks(label: &str, rows: &[Stack]) -> Drawing {
     Drawing::of(Stacks { label: label.into(), rows: rows.to_vec() })
 }
 
-/// Bars below each other.
+/// Bars one below another.
 struct Stacks {
     label: String,
     rows: Vec<Stack>,

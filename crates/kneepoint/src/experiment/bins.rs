@@ -45,9 +45,9 @@ impl Setting for Edges {
 }
 
 crate::settings! {
-    /// How runs are pooled by a measured value.
+    /// The pooling of runs by a measured value.
     pub struct BinParams {
-        /// The axis that the bins are.
+        /// The axis of the bins.
         name: Words = Words::default();
         /// The value that decides on the bin of a run.
         of: Words = Words::default();
@@ -58,10 +58,10 @@ crate::settings! {
     }
 }
 
-/// How runs are pooled.
+/// The pooling of runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bins {
-    /// The axis that the bins are.
+    /// The axis of the bins.
     pub name: String,
     /// The value that decides on the bin of a run.
     pub of: Expression,

@@ -15,7 +15,7 @@ use crate::table::paired::from_zero;
 use crate::table::{Estimate, Frame, Labels};
 
 crate::choice! {
-    /// The number of points at which a claim has to hold.
+    /// The number of points at which a claim must hold.
     pub enum Need {
         /// At every point.
         All = "all",
@@ -29,7 +29,7 @@ crate::choice! {
 }
 
 crate::choice! {
-    /// Why a claim does not hold, or cannot be tested.
+    /// The reason why a claim does not hold, or cannot be tested.
     pub enum Cause {
         /// The publication contradicts itself, or the arithmetic.
         Publication = "publication",
@@ -49,11 +49,11 @@ pub struct Claim {
     pub id: String,
     /// The claim in our words.
     pub text: String,
-    /// Comparisons, all of which have to hold; none if it cannot be tested.
+    /// Comparisons, all of which must hold; none if it cannot be tested.
     pub checks: Vec<Check>,
     /// The axes at whose every value the checks are evaluated.
     pub each: Vec<String>,
-    /// The number of these points at which they have to hold.
+    /// The number of these points at which they must hold.
     pub need: Need,
     /// The tolerance in the checks, and its origin.
     pub tolerance: String,
@@ -99,7 +99,7 @@ pub struct Judgement {
 pub struct CheckResult {
     /// The point: values of the claim's axes.
     pub at: Labels,
-    /// As it was written.
+    /// As written.
     pub check: String,
     /// The left side, from means over seeds.
     pub left: f64,

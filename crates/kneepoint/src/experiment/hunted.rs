@@ -15,7 +15,7 @@ use crate::study::{Record, Records, Study, Work};
 use crate::table::number;
 use crate::units::Interval;
 
-/// What a hunt found.
+/// A finding of a hunt.
 #[derive(Clone, Debug)]
 pub struct Finding {
     /// Its name in files: `bbr-use-1`.
@@ -53,8 +53,8 @@ pub struct Origin<'o> {
 const FACTORS: [f64; 7] = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 0.8];
 
 impl Finding {
-    /// A finding on this network; none where the numbers of a claim are not apart, as they may not be for another measure of the same
-    /// weakness. The error says what the laboratory refuses of it.
+    /// A finding on this network; none where the two numbers of a claim do not differ, as may happen with another measure of the same
+    /// weakness. The error names the part that the laboratory refuses.
     pub fn new(
         origin: &Origin,
         (id, weakness): (String, &'static Weakness),
@@ -100,8 +100,8 @@ fn measured(origin: &Origin, weakness: &'static Weakness, genome: &Genome) -> Re
     Ok(gauged.map_or(genome.rated(pair), |[subject, _]| subject.gap))
 }
 
-/// The comparison and the factor that a claim has between two numbers: `<= 0.5 * `; none if they are not apart. The factor is about the middle
-/// between both by ratio: a kernel need not repeat how much worse a scheme is, but that it is.
+/// The comparison and the factor that a claim has between two numbers: `<= 0.5 * `; none if they are not apart. The factor is roughly the
+/// geometric mean of both: a kernel must repeat that a scheme is worse, not by how much.
 fn apart([ours, theirs]: [f64; 2], less: bool) -> Option<String> {
     let (small, great) = if less { (ours, theirs) } else { (theirs, ours) };
     if !less && theirs <= 0.0 {
@@ -161,7 +161,7 @@ impl Page<'_> {
     fn finding(&self, check: &str, claim: &str) -> String {
         let Contestants { subject, reference, .. } = self.origin.contestants;
         let labels = self.labels();
-        let title = format!("{} beside {}: {}", labels[0], labels[1], self.weakness.name);
+        let title = format!("{} against {}: {}", labels[0], labels[1], self.weakness.name);
         let mut text = self.head(&title, "");
         if let Some(feedback) = self.origin.contestants.feedback() {
             let _ = writeln!(text, "feedback = \"{feedback}\"");
@@ -182,7 +182,7 @@ impl Page<'_> {
         text
     }
 
-    /// The case of a gate, whose threshold is the middle between the two numbers by ratio.
+    /// The case of a gate, whose threshold is the geometric mean of the two numbers.
     fn case(&self, [ours, theirs]: [f64; 2]) -> String {
         let Weakness { about, quantity, less, name, .. } = *self.weakness;
         let title = format!("Found by a hunt: {name}");

@@ -14,14 +14,13 @@
 //! [quick]         shortened settings for a first look
 //! ```
 //!
-//! A section `[predict]` lets congestion predictors watch a flow of the scenario; `[windows]` names intervals
-//! of the run, as in `early = "0s..100s"`, each of which has all numbers of the measurement window under the label `window`.
-//! Columns of a sampled series have the label `time`, the instant at the end of their interval: sampled every 100 ms,
-//! `sum(drops[link=r1-r2] over time from 0.1 to 5)` are the drops of the first five seconds. A section `[compute]`
-//! replaces the scenario in a figure without packets; together with a network, each point has the numbers of both.
-//! Where nothing can be run
-//! at all, each claim gives the `reason`. A claim that fails has a `cause`: the publication, an unstated setting, ours,
-//! or unknown.
+//! With a section `[predict]` congestion predictors watch a flow of the scenario; `[windows]` names intervals of the run, as
+//! in `early = "0s..100s"`, each of which has all numbers of the measurement window under the label `window`. Columns of a
+//! sampled series have the label `time`, the instant at the end of their interval: sampled every 100 ms,
+//! `sum(drops[link=r1-r2] over time from 0.1 to 5)` are the drops of the first five seconds. A section `[compute]` replaces
+//! the scenario in a figure without packets; together with a network, each point has the numbers of both. Where nothing can
+//! be run at all, each claim gives the `reason`. A claim that fails has a `cause`: the publication, an unstated setting,
+//! ours, or unknown.
 //!
 //! A section `[bins]` pools runs by a measured value, where a publication sorts its runs by a result ([`bins`]).
 //!
@@ -52,11 +51,11 @@ pub use vet::observed;
 use crate::study::Work;
 
 crate::choice! {
-    /// Which readings of a publication are run.
+    /// The readings of a publication that are run.
     pub enum Scope {
         /// Those taken.
         Taken = "taken",
-        /// Those taken, and each alternative alone.
+        /// The readings taken, and each alternative alone.
         Single = "single",
         /// Every combination of the alternatives that experiments of the publication share.
         Joint = "joint",
@@ -76,7 +75,7 @@ impl Variant {
 }
 
 crate::choice! {
-    /// How long an experiment may take.
+    /// The permitted time of an experiment.
     pub enum Pace {
         /// As published.
         Full = "full",
@@ -100,7 +99,7 @@ pub struct Experiment {
     pub quote: String,
     /// Its figure, if it has one.
     pub figure: Option<FigureSpec>,
-    /// How runs are pooled before claims and figures see them.
+    /// The pooling of runs before claims and figures.
     pub bins: Option<Bins>,
     /// The published claims.
     pub claims: Vec<Claim>,
@@ -129,7 +128,7 @@ pub fn name(paper: &str, id: &str) -> String {
     }
 }
 
-/// Where a publication is silent.
+/// A gap of a publication.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reading {
     /// Its name within the publication, if other experiments share it.

@@ -16,7 +16,7 @@ pub struct Reproduction {
     pub frames: Vec<Frame>,
 }
 
-/// Why a claim does not hold.
+/// The reason why a claim does not hold.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Because<'a> {
     /// The kind of reason.
@@ -52,7 +52,7 @@ impl Reproduction {
         self.experiment.claims.iter().map(|claim| claim.judge(&self.frames[variant])).collect()
     }
 
-    /// Why each claim does not hold or cannot be tested; none for claims that hold.
+    /// The reason why each claim does not hold or cannot be tested; none for claims that hold.
     pub fn causes(&self) -> Vec<Option<Because<'_>>> {
         let judged = self.judgements().into_iter().enumerate();
         judged.map(|(claim, judgement)| self.cause(claim, judgement.verdict)).collect()

@@ -44,15 +44,15 @@ pub(super) struct Shared {
     pub about: String,
     pub taken: String,
     pub because: String,
-    /// The figures and tables that it is about; where none is named, all whose runs it changes.
+    /// The figures and tables concerned; if none is named, all whose runs it changes.
     pub experiments: Vec<String>,
-    /// Whether its alternatives are also run together with those of others.
+    /// Whether its alternatives are also combined with other readings' alternatives.
     pub joint: bool,
     pub set: Table,
     pub alternatives: Vec<(String, Table)>,
 }
 
-/// Which alternative is taken of each shared reading, by their names; of those not named, none.
+/// The alternative taken of each shared reading, by name; a reading that is not named has none.
 pub type Choice = BTreeMap<String, String>;
 
 impl Publication {
@@ -152,7 +152,7 @@ fn nowhere(node: Node) -> Node {
 }
 
 impl Shared {
-    /// Whether it is about the experiment with this id.
+    /// Whether it concerns the experiment with this id.
     pub fn concerns(&self, id: &str) -> bool {
         let names =
             |figure: &String| id.strip_suffix(figure.as_str()).is_some_and(|rest| rest.ends_with('-'));

@@ -159,7 +159,7 @@ fn experiment(
     Some(experiment)
 }
 
-/// Files are called by the id.
+/// Files are named after the id.
 fn is_name(id: &str) -> bool {
     let inside = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     (1..=100).contains(&id.len()) && id.chars().all(inside) && id.starts_with(|c| c != '-')
@@ -174,7 +174,7 @@ fn alternative(table: &Table, body: &Table, around: Around, faults: &mut Faults)
     Some(Variant { name: Some(name), choice: Choice::new(), points })
 }
 
-/// Writes what `[quick]` says into the fields; seeds apart, which a scenario does not let be written from outside.
+/// Writes the values of `[quick]` into the fields, except for seeds, which cannot be set in a scenario from outside.
 fn shorten(body: &mut Table, mut quick: Table, extensions: &Extensions, faults: &mut Faults) {
     let seeds = quick.get("seeds").cloned();
     quick.entries.retain(|(key, _)| key.text != "seeds");
@@ -282,7 +282,7 @@ fn simulations(body: &Table, around: Around, faults: &mut Faults) -> Option<(Vec
     Some((points, plan.seeds))
 }
 
-/// The intervals of the run that are measured besides the measurement window.
+/// The intervals of the run that are measured in addition to the measurement window.
 fn windows(body: &Table, faults: &mut Faults) -> Vec<(String, Node, Interval)> {
     let mut windows = Vec::new();
     for (key, node) in section(body, "windows", faults).entries {

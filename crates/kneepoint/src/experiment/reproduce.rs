@@ -14,7 +14,7 @@ pub struct Reproduce {
     pub experiments: Vec<Experiment>,
     /// Their durations.
     pub pace: Pace,
-    /// Which readings are run.
+    /// The readings that are run.
     pub scope: Scope,
     /// The experiments whose other readings are run, by their ids; of all if there is no list.
     pub doubted: Option<BTreeSet<String>>,
@@ -38,7 +38,7 @@ impl Reproduce {
         self
     }
 
-    /// Gives the experiments some of whose claims are open twice as many seeds, of those held back; returns whether there are any.
+    /// Doubles the seeds of experiments with open claims, from the seeds held back; returns whether there are any such experiments.
     fn release(&mut self, outcomes: &[Reproduction]) -> bool {
         let mut further = false;
         for ((experiment, held), outcome) in self.experiments.iter_mut().zip(&mut self.held).zip(outcomes) {
@@ -68,8 +68,8 @@ impl Reproduce {
         self.held.get(place).is_some_and(|held| !held.is_empty())
     }
 
-    /// Gives the experiments some of whose verdicts are within the noise of their seeds further ones: twice as many, and [`MOST_SEEDS`]
-    /// at most; whether there are any.
+    /// Adds seeds to experiments with verdicts within the noise of their seeds: twice as many, and at most [`MOST_SEEDS`]; returns
+    /// whether there are any.
     fn seed(&mut self, outcomes: &[Reproduction]) -> bool {
         let noisy = |outcome: &Reproduction| outcome.judgements().iter().any(|judgement| !judgement.certain);
         let held: Vec<bool> = (0..self.experiments.len()).map(|place| self.holds(place)).collect();
@@ -83,7 +83,7 @@ impl Reproduce {
     }
 }
 
-/// Gives an experiment that has seeds this many further ones, but [`MOST_SEEDS`] in all; how many it got.
+/// Gives an experiment that has seeds this many further ones, at most [`MOST_SEEDS`] in all, and returns the number added.
 fn seed_further(experiment: &mut Experiment, count: usize) -> usize {
     let had = experiment.seeds.len() + experiment.more.len();
     let Some(last) = experiment.more.last().or(experiment.seeds.last()).copied() else { return 0 };

@@ -9,11 +9,11 @@ use crate::study::Watched;
 use crate::trace::FlowId;
 
 crate::settings! {
-    /// What an experiment is.
+    /// The description of an experiment.
     pub struct Head {
         /// Its name in files and reports, as in `pert-fig6`.
         id: Words = Words::default();
-        /// What it is about.
+        /// Its subject.
         title: Words = Words::default();
         /// Publication, section, figure.
         source: Words = Words::default();
@@ -23,7 +23,7 @@ crate::settings! {
 }
 
 crate::settings! {
-    /// Which predictors watch which flow.
+    /// The predictors, and the flow that they watch.
     pub struct Predict {
         /// The flow: its group and its place there, as in `tagged/0`.
         flow: Words = Words::default();
@@ -51,7 +51,7 @@ impl Predict {
 }
 
 crate::settings! {
-    /// What is claimed.
+    /// The statement that is claimed.
     pub struct Statement {
         /// The claim's name within the experiment.
         id: Words = Words::default();
@@ -61,11 +61,11 @@ crate::settings! {
         check: Names = Names::default();
         /// The axes at whose every value it is tested.
         each: Names = Names::default();
-        /// The number of these points at which it has to hold.
+        /// The number of these points at which it must hold.
         need: Need = Need::All;
         /// The tolerance in the comparisons, and its origin.
         tolerance: Words = Words::default();
-        /// Why we believe that it does not hold, or cannot be tested.
+        /// The reason why we believe that it does not hold, or cannot be tested.
         reason: Words = Words::default();
         /// The kind of that reason. Where it is `unknown`, and the claim holds under another reading that was run, it
         /// is `unstated`.
@@ -74,29 +74,29 @@ crate::settings! {
 }
 
 crate::settings! {
-    /// Where the publication is silent.
+    /// A gap of the publication.
     pub struct Silence {
         /// The unstated point.
         about: Words = Words::default();
-        /// What we took.
+        /// Our choice.
         taken: Words = Words::default();
     }
 }
 
 crate::settings! {
-    /// Where the publication is silent in several experiments.
+    /// A gap of the publication in several experiments.
     pub struct SharedSilence {
         /// The reading's name within the publication.
         id: Words = Words::default();
         /// The unstated point.
         about: Words = Words::default();
-        /// What we took.
+        /// Our choice.
         taken: Words = Words::default();
         /// The sentence or the measurement that the choice rests on.
         because: Words = Words::default();
-        /// The figures and tables that it is about, as in `fig2`; by default all whose runs it changes.
+        /// The figures and tables concerned, as in `fig2`; by default all whose runs it changes.
         experiments: Names = Names::default();
-        /// Whether its alternatives are also run together with those of other readings.
+        /// Whether its alternatives are also combined with other readings' alternatives.
         joint: bool = true;
     }
 }
@@ -116,7 +116,7 @@ crate::settings! {
 crate::settings! {
     /// Alternative meanings.
     pub struct Alternative {
-        /// What is different.
+        /// The difference.
         name: Words = Words::default();
     }
 }

@@ -74,8 +74,8 @@ fn sit(group: &mut Table, scheme: &Scheme) {
     }
 }
 
-/// Takes the checks from claims about a variable that only other controllers report, and says so. A name that none reports is left: it
-/// is misspelt, and refused like any unknown metric.
+/// Removes the checks of claims about a variable that only other controllers report, with a note. A name that no controller reports is
+/// kept: it is misspelt, and is refused like any unknown metric.
 pub(super) fn mute(experiment: &mut Experiment, scheme: &Scheme) {
     let Some(known) = metrics(experiment) else { return };
     for claim in &mut experiment.claims {

@@ -14,7 +14,7 @@ use crate::study::Work;
 use crate::suggest::did_you_mean;
 use crate::table::Labels;
 
-/// The axes of the rows of a run, besides those of a sweep; their labels are known only after the run.
+/// The axes of the rows of a run that are not axes of a sweep; their labels are known only after the run.
 pub fn observed() -> BTreeSet<&'static str> {
     let of_subjects = Subject::FEW.iter().flat_map(|subject| subject.axes().iter().copied());
     of_subjects.chain(["predictor", "judge", "time"]).collect()

@@ -8,7 +8,7 @@ use super::{Config, Local};
 /// A change along an axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Change {
-    /// Where, in the axis's unit: the first value after it.
+    /// Its place in the axis's unit: the first value after it.
     pub at: f64,
     /// Whether the axis begins with it, so that it lies there or before.
     pub at_begin: bool,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A link's capacity as fluid models want it: in packets per second, however it was written.
+//! A link's capacity as fluid models need it: in packets per second, in whatever unit it was written.
 
 use std::fmt;
 

@@ -16,7 +16,7 @@
 
 /// The equations: `N` states that look back `L` times.
 pub trait Delayed<const N: usize, const L: usize> {
-    /// How far each look back reaches, in seconds.
+    /// The length of each delay, in seconds.
     fn lags(&self, now: &[f64; N]) -> [f64; L];
     /// The derivative, from the state now and the states a lag ago.
     fn derivative(&self, now: &[f64; N], past: &[[f64; N]; L]) -> [f64; N];
@@ -26,7 +26,7 @@ pub trait Delayed<const N: usize, const L: usize> {
 pub const MOST_STEPS: f64 = 1e7;
 /// A jump that has propagated this often is smoother than the method can notice.
 const LEVELS: u32 = 4;
-/// How near to a jump, in steps, counts as on it.
+/// The distance from a jump, in steps, that counts as none.
 const NEAR: f64 = 1e-9;
 
 #[derive(Clone, Copy, Debug)]
@@ -75,7 +75,7 @@ impl<const N: usize> Trajectory<N> {
         })
     }
 
-    /// Where one state turns: the extrema of its polynomials inside the interval, each with its value.
+    /// The turning points of one state: the extrema of its polynomials inside the interval, each with its value.
     pub fn extrema(&self, state: usize, from: f64, to: f64) -> Vec<(f64, f64)> {
         let turns = |pair: &[Node<N>]| {
             let turn = pair[0].slope[state] * pair[1].slope[state] < 0.0;
@@ -126,7 +126,7 @@ pub fn integrate<const N: usize, const L: usize>(
     while run.path.end() < end - NEAR * step {
         let last = run.path.nodes[run.path.nodes.len() - 1];
         let lags = equations.lags(&last.state);
-        // No stage may look at values not computed yet.
+        // No stage may use values that are not computed yet.
         let longest = lags.iter().fold(step.min(end - last.at), |least, lag| least.min(*lag));
         let next = match run.first_jump(&last, longest, &mut cursors, &jumps) {
             Some((node, level)) => {
@@ -197,7 +197,7 @@ impl<const N: usize, const L: usize, E: Delayed<N, L>> Run<'_, N, L, E> {
         jumps: &[(f64, u32)],
     ) -> Option<(Node<N>, u32)> {
         let begin = self.equations.lags(&from.state);
-        // Nothing ahead is most often settled without a trial step.
+        // Most often, no jump lies ahead, which needs no trial step.
         if !jumps.iter().any(|(at, _)| begin.iter().any(|lag| near_ahead(*at, from.at - lag, h))) {
             return None;
         }
@@ -225,7 +225,7 @@ impl<const N: usize, const L: usize, E: Delayed<N, L>> Run<'_, N, L, E> {
     }
 }
 
-/// Whether a jump may be passed by a look back from `look` in a step of length `h`: a delay may shrink as it goes.
+/// Whether a delayed argument at `look` may pass a jump in a step of length `h`: a delay may shrink meanwhile.
 fn near_ahead(jump: f64, look: f64, h: f64) -> bool {
     jump > look + NEAR * h && jump < look + 100.0 * h
 }

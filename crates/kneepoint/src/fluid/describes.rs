@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The controller and the queue that a fluid model describes, and the sources of its parameters.
 //!
-//! A model says so in its own file, as data: controllers and queues are independent of models.
+//! A model declares this in its own file, as data: controllers and queues are independent of models.
 
 use super::{Config, REGISTRY};
 use crate::law::pi::Continuous;
@@ -20,7 +20,7 @@ pub struct Describes {
     pub settings: &'static [(&'static str, Origin)],
 }
 
-/// Where a parameter comes from.
+/// The source of a parameter.
 #[derive(Clone, Copy, Debug)]
 pub enum Origin {
     /// It is always this.
@@ -46,7 +46,7 @@ pub struct Path<'a> {
     pub queue: &'a queue::Config,
     /// The link's properties, for the queue.
     pub facts: queue::Facts,
-    /// How many.
+    /// The number.
     pub flows: usize,
     /// Their round-trip time without the queue.
     pub rtt: Span,

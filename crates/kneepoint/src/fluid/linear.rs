@@ -7,7 +7,7 @@
 //! ℓ(s) = -c e^(-sτ) (s I - A0 - A1 e^(-sτ))⁻¹ b                        the loop's gain: Δ = Δ_open (1 + ℓ)
 //! ```
 //!
-//! The matrices are derivatives of the model's own equations, by differences of five points. A delay that depends on the
+//! The matrices are derivatives of the model's own equations, by five-point differences. A delay that depends on the
 //! state is constant to first order, because the delayed state is constant at the equilibrium.
 
 use num_complex::Complex;

@@ -45,7 +45,7 @@ pub struct Equilibrium {
 pub struct Knob {
     /// The parameter.
     pub name: &'static str,
-    /// The least and the greatest value tried, as they are written.
+    /// The least and the greatest value tried, as written.
     pub range: (&'static str, &'static str),
 }
 
@@ -127,7 +127,7 @@ impl Local {
         damping(self.mode())
     }
 
-    /// How far the loop is from instability.
+    /// The distance of the loop from instability.
     pub fn margins(&self) -> Margins {
         margins::margins(|frequency| self.linear.gain(frequency), self.rtt)
     }

@@ -31,13 +31,13 @@ use super::{Equilibrium, Knob, Model, State};
 use crate::units::{Bytes, Span};
 
 crate::settings! {
-    /// The parameters of PERT's fluid model: those of Figure 13 (c).
+    /// The parameters of PERT's fluid model, with the values of Figure 13 (c).
     pub struct Params {
         /// The link's rate, in packets or bits per second.
         capacity: Capacity = Capacity::Packets(100.0);
         /// The size of a packet, where the capacity is in bits.
         packet: Bytes = Bytes(1250), Bytes(1)..=Bytes(65535);
-        /// How many flows share the link.
+        /// The number of flows on the link.
         flows: f64 = 5.0, 0.001..=1000000.0;
         /// The round-trip time; with `variable_rtt` without the queue.
         rtt: Span = Span::from_millis(160), Span::from_micros(10)..=Span::from_secs(100);
@@ -82,7 +82,7 @@ pub struct Pert {
 }
 
 impl Pert {
-    /// The link with the round-trip time as it was given.
+    /// The link with the round-trip time as given.
     fn base(&self) -> Bottleneck {
         let Pert { capacity, flows, rtt, decrease, .. } = *self;
         Bottleneck { capacity, flows, rtt, decrease }

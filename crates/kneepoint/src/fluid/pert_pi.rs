@@ -36,7 +36,7 @@ crate::settings! {
         capacity: Capacity = Capacity::Packets(18750.0);
         /// The size of a packet, where the capacity is in bits.
         packet: Bytes = Bytes(1000), Bytes(1)..=Bytes(65535);
-        /// How many flows share the link.
+        /// The number of flows on the link.
         flows: f64 = 50.0, 0.001..=1000000.0;
         /// The round-trip time; with `variable_rtt` without the queue.
         rtt: Span = Span::from_millis(60), Span::from_micros(10)..=Span::from_secs(100);

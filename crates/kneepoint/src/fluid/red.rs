@@ -51,7 +51,7 @@ impl Red {
         }
     }
 
-    /// The average at which the probability is `p`, if the law ever says so.
+    /// The average at which the probability is `p`, if there is one.
     pub fn average(&self, p: f64) -> Option<f64> {
         let Points { min, max, max_p, .. } = *self.curve.points();
         match self.shape {

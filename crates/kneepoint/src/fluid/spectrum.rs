@@ -19,7 +19,7 @@ mod eigen;
 const INTERVALS: [usize; 2] = [16, 40];
 /// Modes that turn more than this in a delay need more intervals.
 const TURNS: f64 = 5.0;
-/// How many of the matrix's eigenvalues are inspected more closely.
+/// The number of the matrix's eigenvalues that are inspected more closely.
 const CANDIDATES: usize = 12;
 
 /// The rightmost modes, from the right; of each conjugate pair the one above the axis.
@@ -52,7 +52,7 @@ fn modes_with(linear: &Linear, intervals: usize) -> Vec<C64> {
     found
 }
 
-/// Newton's method from an eigenvalue; nothing if it leads elsewhere, for then the eigenvalue was none of ours.
+/// Newton's method from an eigenvalue; nothing if it leads elsewhere, since that eigenvalue approximates no root.
 fn polish(linear: &Linear, start: C64) -> Option<C64> {
     let mut root = start;
     for _ in 0..60 {
@@ -106,7 +106,7 @@ fn generator(linear: &Linear, intervals: usize) -> Vec<Vec<f64>> {
     matrix
 }
 
-/// How many modes lie right of `sigma`, each with its multiplicity: by how often Δ winds along that line.
+/// The number of modes right of `sigma`, with multiplicity: the winding number of Δ along that line.
 pub fn roots_right_of(linear: &Linear, sigma: f64) -> usize {
     let sum = |matrix: &[[f64; 3]; 3]| matrix.iter().flatten().map(|entry| entry.abs()).sum::<f64>();
     let most = sum(&linear.a0) + sum(&linear.closed()) * libm::exp(-sigma * linear.delay);

@@ -7,10 +7,9 @@
 //! throughput    E_π[V] / (E_π[U] Δ)                                  (3)
 //! ```
 //!
-//! N_k follows from N_{k−1} alone, so a state is kept before N_k is drawn: (N_{k−1}, W_k, B_k, D_k), which with N_k is the paper's (W^r, W, N, B, D) with
-//! W^r = μΔ/(N_{k−1}+1) + δ. The stationary law of the paper's chain is π(N_{k−1}, W, B, D) P(N_{k−1}, N_k), without approximation.
-//! After a loss nothing matters but N_k and the slow-start threshold: those are states of their own, passed without time.
-//! The search begins with one packet in an idle network.
+//! N_k follows from N_{k−1} alone, so a state is kept before N_k is drawn: (N_{k−1}, W_k, B_k, D_k), which with N_k is the paper's (W^r, W, N, B, D)
+//! with W^r = μΔ/(N_{k−1}+1) + δ. The stationary law of the paper's chain is π(N_{k−1}, W, B, D) P(N_{k−1}, N_k), without approximation. After a loss
+//! only N_k and the slow-start threshold matter: these are separate states, passed in no time. The search begins with one packet in an idle network.
 //!
 //! With `service = carried` the progress of the packet in service is another component, in twelfths; the twelfth above or below is drawn so that the
 //! mean is exact.
@@ -23,7 +22,7 @@ use super::sessions::Sessions;
 use super::slow_start::{TIMEOUT, ahead, half, recovery};
 use super::stationary::Matrix;
 
-/// Parts of a packet in which progress is kept.
+/// The resolution of progress, in parts of a packet.
 pub(super) const PARTS: f64 = 12.0;
 
 /// The most states that a search keeps.
@@ -57,7 +56,7 @@ pub(super) struct Cycle {
     pub losses: f64,
     /// W, where the cycle is one of congestion avoidance.
     pub window: Option<f64>,
-    /// States of the paper that it stands for: the numbers that N_k can be.
+    /// States of the paper that it represents: the numbers that N_k can be.
     pub states: usize,
 }
 

@@ -160,7 +160,7 @@ pub(super) fn interval(params: &Params, from: &Epoch, sessions: u32, grows: impl
     law
 }
 
-/// An interval under way.
+/// An interval in progress.
 struct Run<'a, G> {
     params: &'a Params,
     from: &'a Epoch,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! RATCP-OldTahoe and TCP-OldTahoe as a Markov renewal process: solved numerically, and drawn.
+//! RATCP-OldTahoe and TCP-OldTahoe as a Markov renewal process: solved numerically, and by Monte Carlo.
 //!
 //! A. Karnik, A. Kumar, "Performance of TCP Congestion Control with Explicit Rate Feedback", IEEE/ACM Transactions on Networking 13(1), 2005, §III and §VIII.
 //!
@@ -22,10 +22,9 @@
 //! to N_max and less than in proportion to the buffer, which RATCP hardly fills, and transitions a little faster; at four times the product
 //! of bandwidth and delay there are six and three times as many states. Carried service multiplies both by about ten.
 //!
-//! Approximations in addition to the paper's: branches of an interval with a probability below 1e-12 are left out, and
-//! carried
-//! service is kept in twelfths of a packet, with the mean kept exactly. The paper's own remain: sessions move at epochs alone, a loss is noticed three
-//! intervals later, the rate stands still during slow start, and windows do not adapt to it then. An efficiency above 1 can follow: three
+//! Approximations in addition to the paper's: branches of an interval with a probability below 1e-12 are left out, and carried service is kept in
+//! twelfths of a packet, with the mean kept exactly. The paper's own assumptions remain: sessions move only at epochs, a loss is detected three
+//! intervals later, the rate does not change during slow start, and windows do not adapt to it then. An efficiency above 1 can follow: three
 //! intervals are less time than the link needs for a full buffer at a small fair rate.
 
 mod chain;
@@ -139,7 +138,7 @@ pub fn simulate(params: &Params, cycles: u64, rng: Rng) -> Result<Sampled, Strin
     Ok(monte_carlo::simulate(params, cycles, rng))
 }
 
-/// The solution for every change of a single reading from those of `params`.
+/// The solution for every change of a single reading from the ones in `params`.
 pub fn sensitivity(params: &Params) -> Vec<Sensitivity> {
     let mut all = Vec::new();
     for field in Readings::fields() {

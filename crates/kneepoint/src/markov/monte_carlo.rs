@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The same process by drawing: sessions one by one, the growth at each acknowledgement, each packet's departure.
+//! The same process by Monte Carlo: sessions one by one, the growth at each acknowledgement, each packet's departure.
 //!
 //! ```text
 //! departure of a packet = max(arrival, departure of the one before) + 1/c,   c = μΔ/(N_k+1) packets per interval

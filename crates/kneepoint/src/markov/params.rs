@@ -7,8 +7,8 @@
 //! W^r = BDP / (N + 1) + δ           (1), with the number of sessions one delay ago
 //! ```
 //!
-//! A default follows the paper's own sentence where there is one. The publication states its numbers in a form that did not
-//! survive in the text that we have, apart from the capacity of 100 kB/s: delay, buffer, mean session and limit of sessions are assumed.
+//! A default follows the paper's own sentence where there is one. The numbers of the publication are illegible in our copy, apart from
+//! the capacity of 100 kB/s: delay, buffer, mean session and limit of sessions are assumed.
 
 use crate::settings::Settings;
 use crate::units::{Bytes, Rate, Span};
@@ -56,7 +56,7 @@ crate::choice! {
 }
 
 crate::choice! {
-    /// The whole number of packets that a fractional window lets a source send.
+    /// The whole number of packets that a fractional window permits.
     pub enum Rounding {
         /// The whole packets that it holds.
         Floor = "floor",
@@ -136,7 +136,7 @@ crate::settings! {
     pub struct Readings {
         /// Spacing of acknowledgements. The paper has them at the rate μ/(N_{k-1}+1).
         ack_spacing: AckSpacing = AckSpacing::Link;
-        /// Where in its slot an acknowledgement arrives. Open in the paper.
+        /// The place in its slot at which an acknowledgement arrives. Open in the paper.
         ack_instant: AckInstant = AckInstant::End;
         /// Service across epochs. The paper's packet transmissions do not straddle epochs.
         service: Service = Service::Whole;
@@ -177,7 +177,7 @@ crate::settings! {
         session: Bytes = Bytes(100_000), Bytes(1)..=Bytes(1_000_000_000_000);
         /// N_max, the most ephemeral sessions at a time.
         max_sessions: u32 = 10, 1..=100;
-        /// δ, the packets that RATCP wants in the buffer.
+        /// δ, RATCP's target backlog in packets.
         backlog: f64 = 1.0, 0.0..=1000.0;
     }
     check |it| it.consistent()
@@ -225,7 +225,7 @@ impl Params {
         self.bdp() / f64::from(sessions + 1)
     }
 
-    /// W^r = μΔ/(n+1) + δ, at least the one packet without which a source stands still.
+    /// W^r = μΔ/(n+1) + δ, and at least one packet, without which a source would stall.
     pub fn rate_window(&self, sessions: u32) -> f64 {
         (self.share(sessions) + self.backlog).max(1.0)
     }

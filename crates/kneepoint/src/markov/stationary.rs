@@ -123,7 +123,7 @@ fn bicgstab(apply: impl Fn(&[f64]) -> Vec<f64>, b: &[f64], tolerance: f64) -> Ve
 /// The stationary law of `matrix`; the error names the residual that could not be reduced.
 pub(super) fn stationary(matrix: &Matrix) -> Result<Stationary, String> {
     let count = matrix.len();
-    // A sum of absolute values is up to √n times the Euclidean norm, by which the solver stops.
+    // A sum of absolute values is up to √n times the Euclidean norm, the solver's stopping criterion.
     let tolerance = RESIDUAL / (count as f64).sqrt();
     let mut law = bicgstab(|x| matrix.regular(x), &vec![1.0 / count as f64; count], tolerance);
     // Any result of the solver is a good start for powers.

@@ -36,7 +36,7 @@ pub struct Path {
 pub struct Law {
     /// Its name.
     pub name: &'static str,
-    /// Where it was published.
+    /// Its publication.
     pub source: &'static str,
     /// Packets per second at a loss probability.
     pub throughput: fn(f64, &Path) -> f64,

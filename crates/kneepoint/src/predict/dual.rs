@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! DUAL: predicts congestion when the round-trip time exceeds the middle between the smallest and the largest seen.
+//! DUAL: predicts congestion when the round-trip time exceeds the midpoint between the smallest and the largest seen.
 //!
 //! Z. Wang, J. Crowcroft, "Eliminating Periodic Packet Losses in the 4.3-Tahoe BSD TCP Congestion Control Algorithm", ACM CCR 22(2) 1992.
 //!
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn halfway_between_the_extremes_is_the_border() {
-        // Before the sample of 120, everything above the minimum is above the middle, too.
+        // Before the sample of 120, everything above the minimum also exceeds the midpoint.
         let said = trips::<Dual>(Params::default(), &[60.0, 61.0, 120.0, 90.0, 90.1, 60.0]);
         assert_eq!(said, [Low, High, High, Low, High, Low]);
     }

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! `h` weight of the history: 7/8 as for TCP's timeout (`ewma-7/8`), 0.99 for the paper's srtt_0.99 (`srtt-0.99`).
-//! Reading: the paper gives no threshold for averages; this is the one of the instantaneous RTT (`rtt`).
+//! Reading: the paper gives no threshold for averages; this one is the threshold of the instantaneous RTT (`rtt`).
 
 use super::{Congestion, Predictor, Sample, Threshold};
 use crate::cc::delay::Delay;

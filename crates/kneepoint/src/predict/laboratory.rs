@@ -70,7 +70,7 @@ fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     Option::<f64>::deserialize(deserializer).map(|number| number.unwrap_or(f64::NAN))
 }
 
-/// One predictor before one judge.
+/// One predictor and one judge.
 #[derive(Clone, Debug)]
 struct Trial {
     machine: Machine,

@@ -31,7 +31,7 @@ pub struct Sample {
     pub rtt: Span,
     /// Congestion window in packets.
     pub window: f64,
-    /// One-way delay of the packet acknowledged, if known, up to an unknown constant.
+    /// One-way delay of the acknowledged packet, up to an unknown constant, if known.
     pub one_way: Option<Span>,
     /// Packets newly acknowledged in order.
     pub acked: u32,
@@ -104,7 +104,7 @@ pub struct Preset {
 }
 
 impl Preset {
-    /// What it stands for: `the predictor ewma with history = 0.99`.
+    /// Its meaning: `the predictor ewma with history = 0.99`.
     pub fn meaning(&self) -> String {
         let setting = |(name, value): &(&str, &str)| format!("{name} = {value}");
         let with = self.set.iter().map(setting).collect::<Vec<_>>();

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Readings: 750 packets is the paper's buffer, unknown to a real sender (`samples`). Until there are enough samples,
-//! the mean covers those available. The paper gives no threshold for averages; this is the one of the
+//! the mean covers those available. The paper gives no threshold for averages; this one is the threshold of the
 //! instantaneous RTT (`rtt`).
 
 use super::{Congestion, Predictor, Sample, Threshold};

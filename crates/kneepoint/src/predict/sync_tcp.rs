@@ -15,7 +15,7 @@
 //!
 //! From memory, except for the idea: the weight of 1/8, nine samples in three groups, the levels and their reactions.
 //! Readings: most of the three comparisons of medians show growth exactly if m3 > m1; the nine samples slide with each
-//! ACK. Departure: without one-way delays, the round-trip time takes their place and includes the return path.
+//! ACK. Departure: without one-way delays, the round-trip time replaces them and includes the return path.
 
 use super::{Congestion, Predictor, Sample};
 use crate::units::Span;

@@ -53,7 +53,7 @@ pub fn with_figure(comparison: &Comparison, wish: &FigureSpec) -> Document {
         if bare && leading.is_some() {
             sections.extend(charts("Utilization, delay and queue", of_the_bottleneck(comparison)));
         }
-        // Bars of many cases would show again what the figure shows.
+        // Bars of many cases would repeat the figure.
         let bars = if bare { figures::metrics(comparison) } else { Vec::new() };
         sections.extend(charts("Metric by metric", vec![Block::Figures(Layout::Grid, bars)]));
     } else {
@@ -145,7 +145,7 @@ fn setting(comparison: &Comparison) -> String {
 /// Said in place of a table that would have no column.
 const ALIKE: &str = "The schemes do not differ in any measured quantity.";
 
-/// Packets that a window needs for averages over it to mean anything.
+/// The least number of packets in a window for meaningful averages.
 const LEAST_SERVED: f64 = 100.0;
 
 /// A column per metric and a line per scheme; of many, a terminal shows the most informative.
@@ -280,7 +280,7 @@ mod tests {
     use super::super::{Manifest, RunResult, example};
     use super::*;
 
-    /// In the order of the alphabet, like `expected`: an object has no order.
+    /// In alphabetical order, like `expected`: an object has no order.
     fn assert_keys(value: &Value, expected: &str) {
         let mut keys: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
         keys.sort_unstable();

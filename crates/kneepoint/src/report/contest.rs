@@ -26,7 +26,7 @@ const CHOICES: [&str; 6] = ["scheme", "cc", "queue", "reverse_queue", "feedback"
 /// Fewer seeds than this separate only large differences among several rivals.
 pub(super) const FEW_SEEDS: usize = 4;
 
-/// Whether people choose between the levels of a factor, rather than meet them.
+/// Whether the levels of a factor are choices, and not conditions.
 pub(super) fn is_choice(factor: &Factor) -> bool {
     factor.key.split('.').any(|part| CHOICES.contains(&part))
 }
@@ -55,13 +55,13 @@ impl Comparison {
         all.into_iter().map(|(_, contest)| contest).filter(|contest| contest.rivals.len() > 1).collect()
     }
 
-    /// The levels of the factors that are no choice.
+    /// The levels of the factors other than choices.
     fn condition(&self, scheme: &SchemeResult) -> Vec<usize> {
         let levels = self.factors.iter().zip(&scheme.levels);
         levels.filter(|(factor, _)| !is_choice(factor)).map(|(_, level)| *level).collect()
     }
 
-    /// The class of a case's colour: where other factors vary, too, the class of its algorithm.
+    /// The class of a case's colour, or of its algorithm where other factors vary as well.
     pub(super) fn class_of(&self, rank: usize) -> String {
         let choice =
             self.varied().find(|(_, factor)| is_choice(factor)).filter(|_| self.varied().count() > 1);
@@ -108,8 +108,8 @@ pub(super) struct Judgement {
     pub(super) grain: f64,
 }
 
-/// The time of a packet at the bottleneck in milliseconds, the longest of any run of these schemes: a queueing delay is that of some
-/// packets, and a difference below one is of no use. 0 for other metrics than delays of the queue.
+/// The time of a packet at the bottleneck in milliseconds, the longest of any run of these schemes: a queueing delay is the time of
+/// some packets, and a difference below one packet is irrelevant. 0 for all metrics but delays of the queue.
 fn grain<'s>(key: &str, schemes: impl Iterator<Item = &'s SchemeResult>) -> f64 {
     if !key.starts_with("queueing_delay") {
         return 0.0;
@@ -174,7 +174,7 @@ impl Judgement {
         self.p.get(&pair(one, other)).copied()
     }
 
-    /// Whether two rivals differ by less than counts.
+    /// Whether two rivals differ by too little to count.
     pub(super) fn is_within(&self, one: usize, other: usize) -> bool {
         (self.means[&one].mean - self.means[&other].mean).abs() < self.grain
     }
@@ -267,7 +267,7 @@ mod tests {
         comparison
     }
 
-    /// The marks of all cases, of which less is better.
+    /// The marks of all cases; less is better.
     fn marks(cases: &[Given]) -> Vec<&'static str> {
         let comparison = comparison(cases);
         let mut all = vec![""; cases.len()];

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Comma-separated values (RFC 4180). Numbers read back as they were; an undefined one is an empty field.
+//! Comma-separated values (RFC 4180). Numbers read back unchanged; an undefined one is an empty field.
 //!
-//! Spreadsheets take a text for a formula that begins with one of a few characters. Such a text, unless it is a number, has an apostrophe
-//! before it (OWASP, "CSV Injection"), and one that has apostrophes before such a character has one more: without the first apostrophe it is the text.
+//! Spreadsheets take a text that begins with one of a few characters for a formula. Such a text, unless it is a number, has an apostrophe before it
+//! (OWASP, "CSV Injection"), and one that has apostrophes before such a character has one more: without the first apostrophe it is the text.
 //!
 //! Characters that act are escapes, as everywhere else ([`visible`](mod@crate::visible)): people look at these files with `cat`, `less` and
-//! editors. Programs that need such a character as it is have Parquet and JSON.
+//! editors. Programs that need the characters unchanged can read Parquet or JSON.
 
 use crate::table::{Cell, Records, Table};
 use crate::visible::visible;
@@ -15,13 +15,13 @@ pub fn table(table: &Table) -> String {
     written(table.columns.clone(), table.rows.iter().map(|row| row.iter().copied().map(number).collect()))
 }
 
-/// Records as they are.
+/// Records unchanged.
 pub fn records(records: &Records) -> String {
     written(records.columns.clone(), records.rows.iter().map(|row| row.iter().map(field).collect()))
 }
 
-/// The table of numbers that [`table`] wrote; the error says where it is none. Names that had an apostrophe put before them, or escapes,
-/// keep these.
+/// The table of numbers that [`table`] wrote; the error names the place that is not one. Names that had an apostrophe put before them,
+/// or escapes, keep these.
 pub fn read(text: &str) -> Result<Table, String> {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let columns = reader.headers().map_err(|error| error.to_string())?.iter().map(String::from).collect();

@@ -53,7 +53,7 @@ pub enum Block {
     },
 }
 
-/// One table with everything that it needs to be read alone.
+/// One table with everything needed to read it alone.
 #[derive(Clone)]
 pub struct Paper {
     /// Its contents, for its label.
@@ -109,7 +109,7 @@ pub struct Column {
     pub unit: String,
     /// The definition behind the title, for a tooltip.
     pub about: String,
-    /// Whether its cells are text, aligned to the left.
+    /// Whether its cells are left-aligned text.
     pub text: bool,
     /// The class of its scheme's colour in charts.
     pub class: Option<String>,
@@ -141,7 +141,7 @@ pub struct Shown {
     pub standing: Standing,
 }
 
-/// The place of a number among those under the same conditions.
+/// The standing of a number among those under the same conditions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Standing {
     /// Worse than the best, or not compared with any.

@@ -146,7 +146,7 @@ fn group(name: &str, share: f64, level: f64) -> Row {
         .with("queue_position_entropy", 0.0)
 }
 
-/// All packets of a group met the same queue.
+/// All packets of a group found the same queue.
 fn position(group: &str, level: f64) -> Row {
     let middle = (libm::floor(20.0 * level / 1125.0) + 0.5) / 20.0;
     Row::new([("group", group.into()), ("bin", format!("{middle:.4}"))]).with("queue_position_share", 1.0)

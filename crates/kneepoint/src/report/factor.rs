@@ -46,7 +46,7 @@ pub struct Level {
 }
 }
 
-/// A value of a scenario as people write it: `1bdp` is `1 BDP`, `3s..9s` is `3 s..9 s`; names are as they are.
+/// A value of a scenario in the form for people: `1bdp` is `1 BDP`, `3s..9s` is `3 s..9 s`; names are unchanged.
 pub(super) fn people(written: &str) -> String {
     let number = |text: &str| Quantity::all(&[text]).map(|read| read[0].text());
     let interval = |(from, to): (&str, &str)| Some(format!("{}..{}", number(from)?, number(to)?));
@@ -141,7 +141,7 @@ impl Factors {
 /// More levels than this are named by the first and the last.
 const MOST_LISTED: usize = 8;
 
-/// Each once, in order of appearance.
+/// Distinct values, in order of appearance.
 fn distinct<'l>(labels: impl Iterator<Item = &'l str>) -> Vec<&'l str> {
     let mut seen = BTreeSet::new();
     labels.filter(|label| seen.insert(*label)).collect()
@@ -162,7 +162,7 @@ fn levels(labels: &[&str], read: Option<&[Quantity]>, unit: &'static str) -> Vec
 }
 
 impl Comparison {
-    /// Schemes that differ in nothing but themselves.
+    /// Schemes without further factors.
     pub fn of_schemes(title: String, schemes: Vec<SchemeResult>, manifest: Manifest) -> Comparison {
         let named = |scheme: &SchemeResult| vec![("scheme".to_string(), scheme.scheme.clone())];
         let Factors { factors, levels } = Factors::of(&schemes.iter().map(named).collect::<Vec<_>>());

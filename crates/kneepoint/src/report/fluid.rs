@@ -69,7 +69,7 @@ pub fn solution(solution: &Solution) -> Document {
     Document { about: about.into(), ..document(&solution.subject, sections) }
 }
 
-/// How many points of a map behave in which way, and the map.
+/// The number of points of a map by their behaviour, and the map.
 pub fn stability(map: &StabilityMap) -> Document {
     let StabilityMap { subject, x, y, counts, .. } = map;
     let count = |name: &'static str, number: usize| TableLine::new(name, vec![number.to_string().into()]);

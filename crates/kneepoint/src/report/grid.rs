@@ -14,7 +14,7 @@ use crate::table::{Estimate, Labels, Row, value};
 pub(super) struct Grid {
     pub(super) metrics: Vec<&'static Metric>,
     pub(super) lines: Vec<(String, Vec<Shown>)>,
-    /// Metrics that are the same in every line, and are no column, each with its number: `marked 0 %`.
+    /// Metrics that are the same in every line and therefore have no column, each with its number: `marked 0 %`.
     pub(super) same: Vec<String>,
 }
 
@@ -44,7 +44,7 @@ impl Grid {
         }
     }
 
-    /// The metrics that are no column, in a sentence.
+    /// The metrics without a column, in a sentence.
     pub(super) fn constants(&self) -> Option<String> {
         (!self.same.is_empty()).then(|| format!("The same in every row: {}.", self.same.join(", ")))
     }
@@ -174,7 +174,7 @@ pub(super) struct Breakdown {
 }
 
 impl Breakdown {
-    /// Of the metrics that `wanted` lets pass.
+    /// Only the metrics that `wanted` accepts.
     pub(super) fn of(comparison: &Comparison, subject: Subject, wanted: fn(&Metric) -> bool) -> Breakdown {
         let mut columns = Vec::new();
         let mut all = Vec::new();
@@ -203,12 +203,12 @@ fn told((metric, cells): &(&'static Metric, Vec<Shown>)) -> String {
     format!("{} {number} {}", metric.short, metric.unit).trim_end().to_string()
 }
 
-/// Whether several cells say the same.
+/// Whether several cells are equal.
 fn is_constant(cells: &[Shown]) -> bool {
     cells.len() > 1 && cells.windows(2).all(|pair| pair[0] == pair[1])
 }
 
-/// Why several runs are one, and the remedy.
+/// The reason why several runs are one, and the remedy.
 pub(super) const NOTHING_RANDOM: &str =
     "nothing here is random, unless flows start in an interval, as `start = \"0s..5s\"`";
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Outcomes for machines. Numbers read back as they were; an undefined one is `null`. The series go to CSV or Parquet.
+//! Outcomes for machines. Numbers read back unchanged; an undefined one is `null`. The series go to CSV or Parquet.
 
 use serde::Serialize;
 

@@ -37,7 +37,7 @@ const PACKETS: Quantity =
     Quantity { title: "throughput", unit: "packets/s", of: |solution, _| solution.throughput };
 const LOSSES: Quantity = Quantity { title: "losses", unit: "1/s", of: |solution, _| solution.losses };
 
-/// All of them, for a single point.
+/// All results of a single point.
 const QUANTITIES: [Quantity; 10] = [
     EFFICIENCY,
     KILOBYTES,
@@ -78,7 +78,7 @@ pub fn document(outcome: &Outcome) -> Document {
     sections.push(chains(outcome));
     sections.push(parameters(outcome));
     Document {
-        title: "A persistent session beside ephemeral ones".into(),
+        title: "A persistent session among ephemeral ones".into(),
         about: about(outcome).into(),
         sections,
     }
@@ -270,7 +270,7 @@ fn parameters(outcome: &Outcome) -> Section {
 /// A column: its name, and its value of a row.
 type Of<T, V> = (&'static str, fn(&T) -> V);
 
-/// A line for each point: all numbers of the solution, and those drawn and observed.
+/// A line for each point, with all numbers of the solution, of Monte Carlo and of the simulation.
 pub fn records(outcome: &Outcome) -> Records {
     let at = outcome.along.as_ref().map_or("at".to_string(), |axis| axis.column());
     let solved: [Of<Solution, f64>; 9] = [
@@ -336,7 +336,7 @@ mod tests {
         let places = question.places().unwrap();
         let points = places.iter().enumerate().map(|(number, place)| {
             let mut point = question.compute(place, number);
-            // As if packets had been 2 % slower, and drawings exact.
+            // As if packets had been 2 % slower, and Monte Carlo exact.
             let exact = |value: f64| Estimate { mean: value, half_width: Some(0.01 * value) };
             let solution = point.solution.clone().unwrap();
             let sampled = |scale: f64| Sampled {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Reports. A [document](document::Document) is made of an outcome by one function of one file here and is written by
-//! every [format]; files for machines are views of rows. Equal input makes equal bytes.
+//! every [format]; files for machines are views of rows. Equal input produces identical bytes.
 
 pub mod coexistence;
 pub mod comparison;
@@ -122,8 +122,8 @@ impl SchemeResult {
         Estimate::of(&self.distinct().iter().map(quantity).collect::<Vec<_>>())
     }
 
-    /// The runs to estimate from: a single one where all seeds gave the same run, since several equal numbers say nothing of how
-    /// far they are off.
+    /// The runs to estimate from: a single one where all seeds gave the same run, since several equal numbers contain no
+    /// information on their error.
     pub fn distinct(&self) -> &[RunResult] {
         if self.is_certain() { &self.runs[..1] } else { &self.runs }
     }
@@ -167,7 +167,7 @@ fn known<S: Serializer>(rows: &[Row], serializer: S) -> Result<S::Ok, S::Error> 
 }
 
 impl RunResult {
-    /// Whether the same happened in it.
+    /// Whether both runs are the same.
     fn is_same(&self, other: &RunResult) -> bool {
         self.rows == other.rows && self.events == other.events
     }

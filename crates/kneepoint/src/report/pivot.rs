@@ -28,7 +28,7 @@ const MOST: usize = 4;
 /// More rows than this are too many for every table in a terminal.
 const MANY: usize = 12;
 
-/// Whether a terminal has no room for every table of a comparison.
+/// Whether a terminal lacks room for every table of a comparison.
 pub(super) fn is_long(comparison: &Comparison) -> bool {
     comparison.schemes.len() > MANY || comparison.varied().count() > 1
 }
@@ -77,7 +77,7 @@ fn column(metric: &Metric) -> Column {
     Column { about: metric.title.clone(), ..Column::number(&metric.short, metric.unit) }
 }
 
-/// The most telling part for a terminal; none where it has room for everything.
+/// The most informative part for a terminal; none where it has room for everything.
 pub(super) fn blocks(comparison: &Comparison, grid: &Grid) -> Option<Vec<Block>> {
     if !is_long(comparison) {
         return None;
@@ -243,7 +243,7 @@ impl<'c> Means<'c> {
         Means { comparison, metrics: metrics.iter().map(means).collect() }
     }
 
-    /// Which part of the variance of the metrics a factor explains, in sum over them.
+    /// The share of the variance of the metrics that a factor explains, summed over metrics.
     fn effect(&self, factor: usize) -> f64 {
         let levels = 0..self.comparison.factors[factor].levels.len();
         let of = |means: &Vec<f64>| {
@@ -257,7 +257,7 @@ impl<'c> Means<'c> {
         self.metrics.iter().map(of).filter(|part| part.is_finite()).sum()
     }
 
-    /// By how much rows of the same column differ in a slice, in sum over columns and metrics.
+    /// The difference between rows of the same column in a slice, summed over columns and metrics.
     fn contrast(&self, at: &[(usize, usize)], columns: usize) -> f64 {
         let rows = self.comparison.schemes.iter().enumerate();
         let here = rows.filter(|(_, row)| at.iter().all(|(place, level)| row.levels[*place] == *level));

@@ -26,9 +26,9 @@ crate::keys! {
     pub struct Report {
         /// The title of the report.
         pub title: String,
-        /// What was played.
+        /// The film that was played.
         pub film: Film,
-        /// How it was buffered.
+        /// Its buffering.
         pub buffering: String,
         /// Every claim, by the playbacks of the first player; empty without claims.
         pub claims: Vec<Judged>,
@@ -38,7 +38,7 @@ crate::keys! {
         pub manifest: Manifest,
     }
 
-    /// What was played.
+    /// A film that was played.
     #[derive(Clone, Debug, Default, PartialEq)]
     pub struct Film {
         /// Its file.
@@ -68,7 +68,7 @@ crate::keys! {
         pub certain: bool,
         /// Our numbers.
         pub ours: String,
-        /// Why it fails, where the experiment says so; else null.
+        /// The reason for a failure, if the experiment gives one; else null.
         pub reason: Option<String>,
     }
 
@@ -106,12 +106,12 @@ crate::keys! {
         pub repetition: u64,
         #[serde(flatten)]
         machine: Machine,
-        /// When playback stood still since the request, and for how long, in seconds.
+        /// The times since the request at which playback stalled, and for how long, in seconds.
         pub stalls: Vec<(f64, f64)>,
     }
 }
 
-/// A case as it was played, to be reported.
+/// A played case, to be reported.
 #[derive(Clone, Debug)]
 pub struct Screening {
     /// The player.

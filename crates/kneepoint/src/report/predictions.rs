@@ -32,13 +32,13 @@ crate::keys! {
         pub levels: Vec<usize>,
         /// The flow.
         pub flow: String,
-        /// Whose losses were known: `flow`, `queue`.
+        /// The judge's losses: `flow`, `queue`.
         pub judges: Vec<Judge>,
         /// One for each time that it was watched.
         pub runs: Vec<WatchedRun>,
         /// The scores of a captured flow on its own losses at other times, one list for each shift.
         pub chance: Vec<Vec<Score>>,
-        /// What was captured of it.
+        /// The captured packets of it.
         #[serde(skip)]
         pub course: Option<Course>,
     }
@@ -68,7 +68,7 @@ crate::keys! {
 struct Measure {
     title: &'static str,
     of: fn(&Score) -> f64,
-    /// The counts whose ratio it is: some of how many.
+    /// The counts whose ratio it is: a part, and the whole.
     parts: fn(&Score) -> (u64, u64),
 }
 
@@ -134,7 +134,7 @@ impl WatchedFlow {
         hits as f64 / all as f64
     }
 
-    /// Episodes of loss, as the predictor that met most of them met them.
+    /// Episodes of loss, as counted by the predictor that predicted most of them.
     fn episodes(&self, judge: Judge) -> u64 {
         let scores = self.runs.iter().flat_map(|run| &run.scores);
         let met = scores.filter(|score| score.judged_by == judge).map(|score| (MEASURES[2].parts)(score).1);
@@ -142,8 +142,7 @@ impl WatchedFlow {
     }
 
     /// The predictors that best distinguish losses from their absence, with their scores; none if nothing was foreseen.
-    /// One that says
-    /// high all the time foresees everything and is left out.
+    /// A predictor that is always high foresees everything and is left out.
     pub fn best(&self, judge: Judge) -> (Vec<&str>, f64) {
         let mut best = (Vec::new(), 0.0);
         for name in self.predictors().into_iter().filter(|name| !self.always_high(name, judge)) {
@@ -158,7 +157,7 @@ impl WatchedFlow {
         best
     }
 
-    /// Whether a predictor foresaw losses and never went back to low, neither before one nor after it.
+    /// Whether a predictor foresaw losses and never returned to low, neither before a loss nor after it.
     fn always_high(&self, predictor: &str, judge: Judge) -> bool {
         let scores = self.runs.iter().flat_map(|run| &run.scores);
         let mut scores = scores.filter(|score| score.predictor == predictor && score.judged_by == judge);
@@ -196,7 +195,7 @@ impl WatchedFlow {
     }
 }
 
-/// Whose losses, in words.
+/// The judge's losses, in words.
 fn spoken(judge: Judge) -> &'static str {
     match judge {
         Judge::Flow => "the flow's own losses",
@@ -240,7 +239,7 @@ pub fn document(predictions: &Predictions) -> Document {
     Document { title: predictions.title.clone(), about: (answer + about).into(), sections }
 }
 
-/// How the numbers of a capture are to be read.
+/// How to read the numbers of a capture.
 const INTERVALS: &str = "Intervals are Wilson's for 95 % and this many episodes. By chance: the mean efficiency on the same losses, \
                          all of them shifted by a random time.";
 

@@ -11,12 +11,12 @@ use super::{Comparison, Factor, Level, Manifest, RunResult, SCHEMA_VERSION, Sche
 use crate::study::caution::Caution;
 use crate::table::Labels;
 
-/// Why a text is no comparison.
+/// The reason why a text is not a comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Unreadable {
     /// It has the keys of another version.
     Version(u64),
-    /// It is a document of another kind, or none of ours.
+    /// It is a document of another kind, or not from this program.
     Other,
     /// It is damaged: where, and how.
     Damaged(String),

@@ -27,7 +27,7 @@ crate::keys! {
         pub form: &'static str,
         /// Delivery opportunities, or rows with a rate.
         pub entries: usize,
-        /// After how long it repeats.
+        /// The period after which it repeats.
         pub duration_s: f64,
         /// The mean rate, which `rate = "auto"` takes.
         pub mean_bps: f64,
@@ -64,7 +64,7 @@ crate::keys! {
         pub line: String,
     }
 
-    /// A column besides time and rate.
+    /// A column in addition to time and rate.
     pub struct Column {
         /// Its quantity with the unit: `delay_ms`, `latency_ms` or `loss`.
         pub name: &'static str,

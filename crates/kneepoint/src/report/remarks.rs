@@ -22,7 +22,7 @@ pub(super) fn of(comparison: &Comparison) -> Vec<String> {
     noted.chain(effects).chain(beyond_capacity(runs())).collect()
 }
 
-/// Of each link with an effect, the least and the greatest share of its packets in any run.
+/// The least and the greatest share of packets in any run, for each link with an effect.
 fn shares<'r>(
     runs: impl Iterator<Item = &'r RunResult>,
     (key, did, then): &'r (&'r str, &'r str, &'r str),

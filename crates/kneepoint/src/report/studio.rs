@@ -6,7 +6,7 @@ use std::fmt::Write;
 use super::document::{Block, Prose};
 use crate::scenario;
 
-/// The port at which `knee studio` serves the page, unless another is asked for.
+/// The default port of `knee studio`.
 pub const PORT: u16 = 5633;
 
 /// The address of the studio with a state behind its `#`.

@@ -85,7 +85,7 @@ impl Group<'_> {
         Section::new(format!("Transfers of {}", self.name), blocks)
     }
 
-    /// The time that decides against what it may cost, or by itself, and the distribution of all times.
+    /// The deciding time against its cost, or alone, and the distribution of all times.
     pub(super) fn first_figures(&self) -> Vec<Figure> {
         self.map()
             .or_else(|| metric_bars(self.comparison, self.time, &|run| self.of(run, &self.time.key)))
@@ -206,7 +206,7 @@ impl Group<'_> {
                 let estimate = class.estimate(key).filter(|estimate| estimate.mean.is_finite())?;
                 Some((quantity(class.labels.get("class")?)?, estimate))
             };
-            // A class that only later seeds have seen is behind all others.
+            // A class that only later seeds contain follows all others.
             let mut points: Vec<(f64, Estimate)> = own.filter_map(point).collect();
             points.sort_by(|one, other| one.0.total_cmp(&other.0));
             Line { name: scheme.scheme.clone(), rank: None, points }

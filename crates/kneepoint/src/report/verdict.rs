@@ -79,7 +79,7 @@ fn told(comparison: &Comparison, contest: &Contest, gauge: &Gauge, others: &[Gau
 /// A contest in words.
 struct Telling<'t> {
     comparison: &'t Comparison,
-    /// What decides it.
+    /// The quantity that decides it.
     gauge: &'t Gauge<'t>,
     /// The permitted cost of the best.
     others: &'t [Gauge<'t>],
@@ -89,7 +89,7 @@ struct Telling<'t> {
 impl Telling<'_> {
     fn sentence(&self) -> Prose {
         let (best, order) = (self.judged.best(), &self.judged.order[1..]);
-        // Of single runs, what differs is behind.
+        // Of single runs, any difference counts.
         let behind = |rank: &usize| {
             !self.judged.is_within(best, *rank) && self.judged.mean(*rank).mean != self.judged.mean(best).mean
         };
@@ -135,7 +135,7 @@ impl Telling<'_> {
         Prose::default().strong(self.name(first)).then(told)
     }
 
-    /// How rivals are like the best.
+    /// The likeness of rivals to the best.
     fn likeness(&self, alike: &[usize]) -> String {
         let close = alike.iter().filter(|rank| self.judged.is_close(self.judged.best(), **rank)).count();
         let random = "statistically indistinguishable from it";
@@ -223,7 +223,7 @@ impl Telling<'_> {
         Price::of(self.comparison, &self.judged.order, gauge)
     }
 
-    /// `, at 0.4 % less utilization`: the quantities that are worse than the best rival's, or that it costs nothing.
+    /// `, at 0.4 % less utilization`: the quantities that are worse than the best rival's, or a note that there are none.
     fn cost(&self, best: usize, named: usize) -> String {
         costs(self.others, &self.name(named), |gauge| {
             let Some(price) = self.price(gauge) else { return Cost::None };

@@ -10,7 +10,7 @@ use crate::settings::{Entry, Field};
 use crate::{cc, queue, traffic};
 
 impl Extensions {
-    /// Adds a controller, unless another has its name or a parameter cannot be set.
+    /// Adds a controller, unless its name is taken or a parameter cannot be set.
     pub fn controller(mut self, controller: cc::External) -> Result<Extensions, String> {
         self.vacant::<cc::Config>(controller.name())?;
         settable("controller", controller.entry(), BESIDES)?;
@@ -18,7 +18,7 @@ impl Extensions {
         Ok(self)
     }
 
-    /// Adds a queue discipline, unless another has its name or a parameter cannot be set.
+    /// Adds a queue discipline, unless its name is taken or a parameter cannot be set.
     pub fn queue(mut self, discipline: queue::External) -> Result<Extensions, String> {
         self.vacant::<queue::Config>(discipline.name())?;
         settable("queue", discipline.entry(), BESIDES)?;
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     crate::settings! {
-        /// Parameters of which one cannot be set.
+        /// Parameters, one of which cannot be set.
         pub struct Odd {
             /// The name of the controller, in every table that chooses one.
             kind: f64 = 1.0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What bottlenecks do to packets besides, each its own table: `[policer]`, or `policer = { … }` of a link.
+//! Further effects of bottlenecks on packets, each in its own table: `[policer]`, or `policer = { … }` of a link.
 
 use super::choose::{Family, Precedence, choose};
 use super::extensions::Extensions;
@@ -24,7 +24,7 @@ pub(super) struct Part {
     pub fields: &'static [Field],
 }
 
-/// Those of each direction, in the order of the fields of [`Effects`].
+/// The effects of each direction, in the order of the fields of [`Effects`].
 pub(super) const EFFECTS: [Part; 4] = [
     Part {
         name: "policer",
@@ -110,7 +110,7 @@ pub(super) struct Reverse {
     pub effects: Effects,
 }
 
-/// The name of its section, and its other fields than effects.
+/// The name of its section, and its fields other than effects.
 pub(super) const REVERSE: &str = "reverse";
 
 impl Reverse {

@@ -6,7 +6,7 @@ use super::outline::{HEAD, Part, Section, default, sections, sentence};
 use crate::settings::{Field, Settings};
 use crate::tcp;
 
-/// The annotated example: a scenario that runs, and comments from which any other can be made.
+/// The annotated example: a scenario that runs, with comments from which any other can be made.
 pub fn example() -> String {
     let mut page = Page { text: PREFACE.to_string(), only: None };
     page.fields(HEAD, "", "");
@@ -16,7 +16,7 @@ pub fn example() -> String {
     page.text + COMMON + SWEEP
 }
 
-/// The same scenario with the fields alone that most scenarios set.
+/// The same scenario with only the fields that most scenarios set.
 pub fn brief_example() -> String {
     let mut page = Page { text: BRIEF_PREFACE.to_string(), only: Some(BRIEF) };
     page.fields(HEAD, "", "");
@@ -57,7 +57,7 @@ const PREFACE: &str = "\
 
 ";
 
-/// Sections that are about those before.
+/// Sections that refer to those before.
 const COMMON: &str = "
 # Parameters of a controller wherever a group chooses it; what the group itself sets goes before.
 #[controllers.pert]
@@ -195,7 +195,7 @@ impl Page {
     }
 }
 
-/// Whether a page with these fields alone shows this one.
+/// Whether a page with only these fields shows this one.
 fn shows(only: Option<&[(&str, &[&str])]>, section: &str, field: &str) -> bool {
     only.is_none_or(|all| all.iter().any(|(name, fields)| *name == section && fields.contains(&field)))
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The families of which a scenario chooses by name, in one list.
+//! The families whose members a scenario chooses by name, in one list.
 //!
 //! The reader, the outline, the schema and the example go through it: a registry that is in the list is read, documented and checked.
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A family of which a scenario chooses by name: its registry, and the presets and the members of other crates besides.
+//! A family whose members a scenario chooses by name: its registry, and its presets and the members of other crates.
 
 use super::extensions::Extensions;
 use super::presets::{Of, PRESETS, Preset};
@@ -14,11 +14,11 @@ pub(crate) struct Members {
     pub definition: &'static str,
     /// The members, the default first.
     pub registry: &'static [Entry],
-    /// The section of the example in which each is written out with its fields.
+    /// The section of the example in which each is written with its fields.
     pub section: &'static str,
     /// The presets that stand for members with other defaults.
     pub presets: Option<Of>,
-    /// The fields that a member has to be given.
+    /// The mandatory fields of a member.
     pub required: fn(&str) -> &'static [&'static str],
     /// Whether a table without a `kind` is the first of the registry, and a choice is always a table.
     pub implied: bool,
@@ -35,7 +35,7 @@ pub(crate) trait Family: Assign + Clone {
     }
 }
 
-/// A member as the outline shows it, or a preset that stands for one.
+/// A member as the outline shows it, or a preset.
 pub(super) struct Member {
     pub name: &'static str,
     pub about: String,
@@ -56,14 +56,14 @@ impl Members {
         implied: false,
     };
 
-    /// Its presets. A preset exists if the member that it stands for does.
+    /// Its presets. A preset exists if the member that it represents does.
     pub(super) fn presets(&self) -> impl Iterator<Item = (&'static Preset, &'static Entry)> {
         let Members { presets: of, registry, .. } = *self;
         let own = PRESETS.iter().filter(move |preset| Some(preset.family) == of);
         own.filter_map(move |preset| Some((preset, registry.iter().find(|entry| entry.name == preset.of)?)))
     }
 
-    /// Every member, then the presets whose names are no member's.
+    /// Every member, then the presets whose names are not members' names.
     pub(super) fn all(&self) -> Vec<Member> {
         let member = |entry: &Entry| Member {
             name: entry.name,
@@ -90,13 +90,13 @@ impl Members {
         member.or_else(preset).map_or(&[], |entry| entry.fields)
     }
 
-    /// A parameter of a member, `T1`, as it is declared.
+    /// A parameter of a member, `T1`, as declared.
     pub(super) fn parameter<'w>(&self, member: &str, written: &'w str) -> &'w str {
         let member = self.declared(member.trim()).unwrap_or_default();
         names::spelled(written.trim(), self.fields(member).iter().map(|field| field.name))
     }
 
-    /// The name that is written like this, of a member or a preset.
+    /// The name of a member or a preset that this denotes, in any spelling.
     pub(super) fn declared(&self, written: &str) -> Option<&'static str> {
         let members = self.registry.iter().map(|entry| entry.name);
         names::declared(written, members.chain(self.presets().map(|(preset, _)| preset.name)))

@@ -5,13 +5,13 @@ use super::forms::{Names, Words};
 use crate::settings::{Auto, Or};
 
 crate::choice! {
-    /// How an axis of a figure is divided.
+    /// The scale of an axis of a figure.
     pub enum Scale {
-        /// By powers of ten where its numbers would crowd otherwise; evenly in an experiment.
+        /// Logarithmic where its numbers would crowd otherwise; linear in an experiment.
         Auto = "auto",
         /// Evenly.
         Linear = "linear",
-        /// By powers of ten.
+        /// Logarithmic.
         Log = "log",
     }
 }
@@ -30,7 +30,7 @@ crate::settings! {
         x: Words = Words::default();
         /// The readable name of that axis, with its unit.
         label: Words = Words::default();
-        /// How that axis is divided.
+        /// The scale of that axis.
         scale: Scale = Scale::Auto;
         /// The axis each of whose labels has its own line; `auto` is the scheme or the congestion control.
         series: Or<Words, Auto> = Or::WORD;

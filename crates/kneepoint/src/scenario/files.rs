@@ -21,11 +21,11 @@ pub type Files<'f> = &'f dyn Fn(&str) -> Result<String, String>;
 /// The reader of the files that a scenario names.
 #[derive(Clone, Copy)]
 pub struct Opened<'f> {
-    /// Opens those that the text names.
+    /// Opens the files that the text names.
     pub(super) text: Files<'f>,
     /// Opens the files that fields set from outside name.
     pub(super) others: Files<'f>,
-    /// Where the text ends, in bytes: fields set from outside have their places behind it.
+    /// The end of the text, in bytes: fields set from outside have their places behind it.
     pub(super) end: usize,
 }
 
@@ -50,7 +50,7 @@ pub(crate) fn none(_: &str) -> Result<String, String> {
     Err("files cannot be opened here: write the data in the scenario".into())
 }
 
-/// Reads the files that the capacities and sources of a tree name. About how many bytes they will take in memory.
+/// Reads the files that the capacities and sources of a tree name. They will take about this many bytes in memory.
 pub(super) fn fill(tree: &mut Table, extensions: &Extensions, files: Opened, faults: &mut Faults) -> usize {
     let mut reader = Reader { files, faults, bytes: 0 };
     if let Some(node) = tree.get_mut("capacity") {
@@ -163,7 +163,7 @@ impl Reader<'_, '_> {
             text.push('\n');
         }
         match target.assign(data, &Raw::Text(text.clone())) {
-            // A word that may replace the data is no remedy for its file.
+            // A word that may replace the data is not a remedy for its file.
             Err(Refusal::Value(wrong)) => {
                 let word = format!(", or `{}`", Auto::WORD);
                 Err(format!(", {}", wrong.strip_suffix(&word).unwrap_or(&wrong)))

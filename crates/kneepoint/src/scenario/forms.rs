@@ -108,7 +108,7 @@ pub struct Name(pub String);
 /// Bytes of a name.
 const LONGEST_NAME: usize = 100;
 
-/// A text as a name that a scenario accepts: at most so long, cut with an ellipsis, and with a space for each control character.
+/// A text as a valid name of a scenario: of limited length, cut with an ellipsis, and with a space for each control character.
 pub fn fitting_name(text: &str) -> String {
     shortened(&text.replace(char::is_control, " "), LONGEST_NAME)
 }

@@ -27,7 +27,7 @@ pub(super) struct Section {
     pub about: &'static str,
     /// Whether there may be several: `[[name]]`.
     pub repeated: bool,
-    /// Whether a scenario without it says less than it should.
+    /// Whether a scenario without it is incomplete.
     pub wanted: bool,
     pub fields: &'static [Fields],
     /// Further fields: the parameters of a source.
@@ -55,7 +55,7 @@ pub(super) enum Part {
     One(&'static Members),
     /// A table of TCP options.
     Options,
-    /// A table like the section of its name.
+    /// A table like the section of this name.
     Table(&'static effects::Part),
 }
 
@@ -269,8 +269,8 @@ pub fn paths() -> Vec<(String, String)> {
     paths
 }
 
-/// A path to a field with its section and its fields as they are declared. The name of a group, names of other crates,
-/// and foreign paths stay unchanged.
+/// A path to a field with its section and its fields as declared. The name of a group, names of other crates, and
+/// foreign paths stay unchanged.
 pub(super) fn spelled(path: &str, extensions: &Extensions) -> String {
     let mut steps: Vec<&str> = path.split('.').collect();
     let head = HEAD.iter().map(|field| field.name).chain(["scheme"]);

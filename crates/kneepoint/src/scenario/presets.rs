@@ -15,7 +15,7 @@ pub enum Of {
     Queue,
 }
 
-/// A name that stands for an algorithm with settings.
+/// A name for an algorithm with settings.
 #[derive(Clone, Copy, Debug)]
 pub struct Preset {
     /// The name.
@@ -35,7 +35,7 @@ pub struct Preset {
 }
 
 impl Preset {
-    /// What it stands for: `the queue adaptive-red with ecn = true`.
+    /// Its meaning: `the queue adaptive-red with ecn = true`.
     pub fn meaning(&self) -> String {
         let family = match self.family {
             Of::Control => "controller",
@@ -70,8 +70,8 @@ impl Preset {
     }
 }
 
-/// Every preset. In a scheme a preset goes before an algorithm of the same name; in a scenario the algorithm
-/// does, because `[tcp]` there sets the recovery, and `[feedback]` the feedback of bottlenecks.
+/// Every preset. In a scheme a preset takes precedence over an algorithm of the same name; in a scenario the
+/// algorithm does, because `[tcp]` there sets the recovery, and `[feedback]` the feedback of bottlenecks.
 pub const PRESETS: &[Preset] = &[
     Preset::control("sack", "reno", "Reno's window with selective acknowledgements.")
         .repairing(Recovery::Sack),
@@ -131,7 +131,7 @@ pub(super) fn named_in(table: &Table, found: &mut Vec<&'static Preset>) {
 }
 
 fn named_by(key: &str, node: &Node, found: &mut Vec<&'static Preset>) {
-    // The last step of a path, as a sweep has it.
+    // The last step of a path, as in a sweep.
     let field = key.rsplit('.').next().unwrap_or(key);
     match &node.value {
         Value::Table(inner) => named_in(inner, found),
@@ -143,7 +143,7 @@ fn named_by(key: &str, node: &Node, found: &mut Vec<&'static Preset>) {
             for part in written.into_iter().flat_map(|text| text.split('/')) {
                 let name = part.split(':').next().unwrap_or(part).trim();
                 let preset = PRESETS.iter().find(|preset| same_name(preset.name, name));
-                // Outside schemes an algorithm goes before a preset of its name.
+                // Outside schemes an algorithm takes precedence over a preset of its name.
                 let algorithm = field != "scheme"
                     && (cc::Config::named(name).is_some() || queue::Config::named(name).is_some());
                 let preset = preset

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Whose queue disciplines a scenario has: the defaults of their settings.
+//! The source of a scenario's queue disciplines: the defaults of their settings.
 
 use super::choose::{Chosen, Precedence, choose_from, unfold};
 use super::extensions::Extensions;
@@ -56,7 +56,7 @@ mod tests {
     use crate::scenario;
     use crate::settings::{Assign, Entry};
 
-    /// The queue of a bottleneck of which a scenario says this.
+    /// The queue of a bottleneck with these fields in the scenario.
     fn queue(text: &str) -> queue::Config {
         let rest = "[topology]\nkind = \"dumbbell\"\nrate = \"10mbit\"\nrtt = \"40ms\"\nbuffer = \"1bdp\"\n[[flows]]\ncc = \"reno\"\n";
         let plan = scenario::parse(&format!("{text}\n{rest}")).unwrap();

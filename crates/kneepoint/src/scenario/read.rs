@@ -27,7 +27,7 @@ pub struct Plan {
     pub figure: FigureSpec,
 }
 
-/// Fields and their values: the paths of a sweep, and values as they are written.
+/// Fields and their values: the paths of a sweep, and values as written.
 pub type Settings = Vec<(String, String)>;
 
 /// One combination of a sweep.
@@ -42,7 +42,7 @@ pub struct Case {
 /// Memory limit of all cases together, in bytes.
 const GREATEST_PLAN: usize = 512 << 20;
 
-/// The presets that a text names as a control, a queue or a scheme. None of a text that is no TOML.
+/// The presets that a text names as a control, a queue or a scheme. None if the text is not TOML.
 pub fn presets(text: &str) -> Vec<&'static Preset> {
     let root = text::read(text, &mut Faults::default());
     let mut found = Vec::new();
@@ -66,8 +66,8 @@ pub fn parse_with(text: &str, files: Files) -> Result<Plan, Vec<Fault>> {
 }
 
 /// Reads a scenario of which some fields are set from outside, each by `PATH=VALUE` with the paths of `[sweep]`; and its text with
-/// these fields. Spans of faults in the settings are those that they would have on lines of their own after the text.
-/// `files` opens the files that the text names, and `others` the files that the settings name.
+/// these fields. Spans of faults in the settings are given as if these were on lines of their own after the text. `files` opens
+/// the files that the text names, and `others` the files that the settings name.
 pub fn parse_set(
     text: &str,
     set: &[String],

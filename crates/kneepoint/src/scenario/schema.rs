@@ -127,7 +127,7 @@ fn choice(family: &Members) -> Value {
     json!({ "anyOf": forms })
 }
 
-/// One of these names: as it is declared, which editors suggest, or written in another way; or one of these numbers.
+/// One of these names, as declared, which editors suggest, or written in another way; or one of these numbers.
 fn spelled<'n>(names: impl IntoIterator<Item = &'n str>, numbers: impl IntoIterator<Item = Value>) -> Value {
     let names: Vec<&str> = names.into_iter().collect();
     let pattern = written::whole(&written::spellings(&names));
@@ -165,7 +165,7 @@ fn parameters(family: &Members) -> Value {
     })
 }
 
-/// A table of a member's fields. Where the first is implied, a choice is always a table, whose `kind` is a name and nothing else.
+/// A table of a member's fields. Where the first is implied, a choice is always a table whose `kind` is a plain name.
 fn member(member: &Member, implied: bool, first: bool) -> Value {
     let mut properties = Map::new();
     add(&mut properties, member.fields);
@@ -238,7 +238,7 @@ fn property(field: &Field) -> Value {
     value
 }
 
-/// The word that may stand instead of a value: the default, or one that is named at the end of the range.
+/// The word that may replace a value: the default, or the word at the end of the range.
 fn word(field: &Field, default: &str, range: Option<&str>) -> Option<String> {
     let is_word = !default.is_empty() && default.chars().all(|letter| letter.is_ascii_lowercase());
     let any_text = field.json.contains(&"string") && written::form(field.kind).is_none();
@@ -275,7 +275,7 @@ fn allowed(field: &Field, range: Option<&str>) -> Map<String, Value> {
     rules
 }
 
-/// Whether a name looks like a number, as `2006` does, and may be written as one.
+/// Whether a name looks like a number, such as `2006`, and may be written as one.
 fn is_number(name: &str) -> bool {
     name.parse::<u32>().is_ok()
 }

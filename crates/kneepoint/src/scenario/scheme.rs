@@ -18,7 +18,7 @@ pub use super::presets::{Of, PRESETS, Preset};
 /// A congestion control with a queue discipline.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scheme {
-    /// The text, with every name as it is declared.
+    /// The text, with every name as declared.
     pub name: String,
     /// The congestion control.
     pub cc: cc::Config,
@@ -108,7 +108,7 @@ fn read(text: &str, extensions: &Extensions) -> Result<Scheme, String> {
     }
 }
 
-/// The parts of a scheme as they are written.
+/// The parts of a scheme as written.
 pub(super) struct Parts<'t> {
     pub control: &'t str,
     pub queue: &'t str,

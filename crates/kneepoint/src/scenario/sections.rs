@@ -35,7 +35,7 @@ pub(super) const FIXED: [&str; 20] = [
 ];
 
 crate::choice! {
-    /// Which way data travels.
+    /// The direction of data.
     pub enum Direction {
         /// With the bottleneck.
         Forward = "forward",
@@ -75,7 +75,7 @@ crate::settings! {
         seeds: u32 = 1, 1..=10_000;
         /// The first seed.
         seed: u64 = 1, 0..=(1 << 53);
-        /// How often the state is sampled for plots.
+        /// The interval between samples of the state for plots.
         sample: Or<Span, Never> = Or::WORD, Or::is(SHORTEST)..=Or::is(LONGEST);
         /// Whether `knee run` writes each completed transfer to a file, as with `--objects`: group, begin, size, completion time.
         objects: bool = false;
@@ -100,9 +100,9 @@ impl Run {
 }
 
 crate::settings! {
-    /// Where a group of hosts is in the network.
+    /// The place of a group of hosts in the network.
     pub struct Endpoints {
-        /// Which way data travels.
+        /// The direction of data.
         direction: Direction = Direction::Forward;
         /// Base round-trip time in a dumbbell, or a list that the members take in turn; `auto` is the topology's.
         rtt: Or<List<Span>, Auto> = Or::WORD, Or::is(List::one(SHORTEST))..=Or::is(List::one(Span::from_secs(1000)));
@@ -120,15 +120,15 @@ crate::settings! {
         name: Or<Name, Auto> = Or::WORD;
         /// Number of transfers; a mix may have none of one group.
         count: u32 = 1, 0..=GREATEST_POPULATION;
-        /// When each starts: an instant, or an interval in which each draws its own.
+        /// The start of each: an instant, or an interval in which each draws its own.
         start: Start = Start::default();
-        /// The time by which each starts after the previous one.
+        /// The offset of each start from the previous one.
         start_every: Span = Span::ZERO, Span::ZERO..=LONGEST;
-        /// When they stop sending new data.
+        /// The time at which they stop sending new data.
         stop: Or<Span, Never> = Or::WORD, Or::is(SHORTEST)..=Or::is(LONGEST);
-        /// The time by which each stops after the previous one.
+        /// The offset of each stop from the previous one.
         stop_every: Span = Span::ZERO, Span::ZERO..=LONGEST;
-        /// How much each has to send.
+        /// The amount that each must send.
         size: Or<Bytes, Unlimited> = Or::WORD, Or::is(Bytes(1))..=Or::is(Bytes(1_000_000_000_000_000));
         /// Transfers one by one, with their own starts, stops and sizes, as in `["2s", "2s..10s", "2s 100kb"]`, or as the text of a CSV
         /// file; `stop` and `size` apply to rows that leave them open.
@@ -151,7 +151,7 @@ impl Flows {
         self.list.of(group).map(member).collect()
     }
 
-    /// When the transfer at a place of the group starts and stops.
+    /// The times at which the transfer at a place of the group starts and stops.
     pub fn times(&self, place: usize) -> (Interval, Option<Time>) {
         let (start, later) = (self.start.0, self.start_every * place as u64);
         let stop = self.stop.get().map(|stop| stop.after_start() + self.stop_every * place as u64);
@@ -164,11 +164,11 @@ crate::settings! {
     pub struct Sessions {
         /// The group's name in tables; `auto` is its section.
         name: Or<Name, Auto> = Or::WORD;
-        /// How many sessions.
+        /// The number of sessions.
         sessions: u32 = 10, 1..=GREATEST_POPULATION;
-        /// How many servers, and how many clients; each transfer draws a pair.
+        /// The number of servers, and of clients; each transfer draws a pair.
         nodes: u32 = 10, 1..=10_000;
-        /// When each session starts: an instant, or an interval in which each draws its own.
+        /// Starts of the sessions: an instant, or an interval in which each draws its own.
         start: Start = Start::default();
     }
 }
@@ -178,11 +178,11 @@ crate::settings! {
     pub struct Members {
         /// The group's name in tables; `auto` is its section.
         name: Or<Name, Auto> = Or::WORD;
-        /// How many sources.
+        /// The number of sources.
         count: u32 = 1, 1..=GREATEST_POPULATION;
-        /// When each starts: an instant, or an interval in which each draws its own.
+        /// The start of each: an instant, or an interval in which each draws its own.
         start: Start = Start::default();
-        /// When they stop.
+        /// The time at which they stop.
         stop: Or<Span, Never> = Or::WORD, Or::is(SHORTEST)..=Or::is(LONGEST);
     }
 }
@@ -192,11 +192,11 @@ crate::settings! {
     pub struct Process {
         /// The group's name in tables; `auto` is its section.
         name: Or<Name, Auto> = Or::WORD;
-        /// How many servers, and how many clients; each connection draws a pair.
+        /// The number of servers, and of clients; each connection draws a pair.
         nodes: u32 = 10, 1..=10_000;
-        /// When it starts: an instant, or an interval in which it draws one.
+        /// Its start: an instant, or an interval in which it draws one.
         start: Start = Start::default();
-        /// When it stops opening connections.
+        /// The time at which it stops opening connections.
         stop: Or<Span, Never> = Or::WORD, Or::is(SHORTEST)..=Or::is(LONGEST);
     }
 }

@@ -110,7 +110,7 @@ pub(crate) fn point(
     (settings, tree)
 }
 
-/// Whether a path names a field, rather than a set of fields that vary together.
+/// Whether a path names a field, and not a set of fields that vary together.
 fn is_field(path: &Key, extensions: &Extensions) -> bool {
     path.text.contains('.') || extensions.top().contains(&path.text.as_str())
 }

@@ -96,7 +96,7 @@ fn is_section(node: &Node) -> bool {
     }
 }
 
-/// Writes a section; the places of its name and its header.
+/// Writes a section and returns the places of its name and its header.
 fn section(key: &str, table: &mut Table, [open, close]: [&str; 2], text: &mut String) -> [Range<usize>; 2] {
     let mut name = 0..0;
     text.push('\n');
@@ -161,7 +161,7 @@ fn placed(text: &mut String, write: impl FnOnce(&mut String)) -> Range<usize> {
     start..text.len()
 }
 
-/// A number is read as the same kind of number again: `1.0` is no integer.
+/// A number keeps its kind when it is read back: `1.0` is not an integer.
 fn scalar(raw: &Raw) -> String {
     match raw {
         Raw::Text(text) => quoted(text),
@@ -170,7 +170,7 @@ fn scalar(raw: &Raw) -> String {
     }
 }
 
-/// A key, in quotes where TOML wants them.
+/// A key, in quotes where TOML requires them.
 fn bare(key: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
     if !key.is_empty() && key.chars().all(plain) { key.to_string() } else { quoted(key) }

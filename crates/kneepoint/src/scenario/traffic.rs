@@ -25,14 +25,14 @@ pub(super) struct Context<'f> {
     pub tcp: &'f tcp::Options,
     /// Parameters of controllers under their names: `[controllers.pert]`.
     pub controllers: &'f Table,
-    /// Algorithms that groups may name besides the registered ones.
+    /// Algorithms that groups may name in addition to the registered ones.
     pub extensions: &'f Extensions,
 }
 
 /// The name by which a sweep or a message finds a group.
 pub(super) fn label(table: &Table, section: &str, extensions: &Extensions) -> String {
     let given = table.get("name").and_then(Node::as_text).filter(|name| *name != "auto");
-    // Transfers are called by their congestion control.
+    // Transfers are named after their congestion control.
     let is_own =
         |(name, source): (&str, traffic::Config)| name == section && source.nature().kind == Kind::Transfers;
     let transfers = || extensions.sources().any(is_own);
@@ -88,7 +88,7 @@ impl Given {
         }
     }
 
-    /// How many pairs of hosts it needs, and how many members it has.
+    /// The number of pairs of hosts that it needs, and of its members.
     fn counts(&self) -> (u32, u32) {
         match self {
             Given::Flows(fields) => (fields.count, fields.count),
@@ -108,12 +108,12 @@ impl Given {
     }
 }
 
-/// The tables of a group besides its fields.
+/// The tables of a group in addition to its fields.
 fn besides(kind: Kind) -> &'static [&'static str] {
     if kind.connects() { &["cc", "tcp"] } else { &[] }
 }
 
-/// Fields of every section of a kind besides the parameters of its source.
+/// Fields of every section of a kind, in addition to the parameters of its source.
 pub(super) fn common(kind: Kind) -> Vec<&'static str> {
     let fields = Given::of(kind).target().declared().iter().chain(Endpoints::FIELDS).map(|field| field.name);
     fields.chain(besides(kind).iter().copied()).collect()
@@ -166,7 +166,7 @@ pub(super) fn group<'t>(
     Some((Group { group, hosts }, Wish { label, table, count: hosts, packet, crossed, pressing, place }))
 }
 
-/// The greatest size has to be numbered.
+/// The greatest size must have a sequence number.
 fn size(table: &Table, place: &str, greatest: Option<Bytes>, tcp: &tcp::Options, faults: &mut Faults) {
     let segments = greatest.map_or(0, |size| size.0 / tcp.payload.0);
     if segments >= GREATEST_SEQUENCE {
@@ -203,7 +203,7 @@ fn times(
     }
 }
 
-/// Where members start or stop in turn, the last of them has to fit into the run, too.
+/// Where members start or stop in turn, the last one must also fit into the run.
 fn turns(table: &Table, place: &str, frame: &Context, fields: &Flows, faults: &mut Faults) {
     let (first, last) = (fields.times(0), fields.times(fields.count.saturating_sub(1) as usize));
     let end: Time = frame.run.duration.after_start();
@@ -306,7 +306,7 @@ impl Group {
         &self.group.name
     }
 
-    /// How many senders it adds to the population.
+    /// The number of senders that it adds to the population.
     pub(super) fn population(&self) -> u64 {
         u64::from(self.hosts).max(self.group.members.len() as u64)
     }
@@ -323,7 +323,7 @@ impl Group {
 }
 
 impl Context<'_> {
-    /// When things happen.
+    /// The times of a run's events.
     pub(super) fn schedule(&self) -> Schedule {
         Schedule {
             duration: self.run.duration.after_start(),

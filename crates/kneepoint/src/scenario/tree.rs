@@ -63,7 +63,7 @@ impl From<Table> for Value {
 }
 
 impl Value {
-    /// Anything as its text: a rate, a name.
+    /// Any value as its text: a rate, a name.
     pub(crate) fn text(shown: impl fmt::Display) -> Value {
         Value::Scalar(Raw::Text(shown.to_string()))
     }

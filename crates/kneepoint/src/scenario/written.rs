@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! How values are written, as regular expressions for the schema: one for each kind of value that is a text.
 //!
-//! A schema sees texts as texts: that `5ms` lies in a range is for the reader alone.
+//! A schema sees texts only: the reader alone checks that `5ms` is in range.
 
 use crate::settings::names;
 
@@ -13,14 +13,14 @@ const RATES: &[&str] =
 const SIZES: &[&str] = &["b", "kb", "mb", "gb", "byte", "bytes"];
 const PACKETS: &[&str] = &["pkt", "packet", "packets"];
 
-/// How a value of this kind is written; nothing where any text will do, or where it is not a text.
+/// The pattern of values of this kind; none where any text is valid, or where it is not a text.
 pub(super) fn form(kind: &str) -> Option<String> {
     let (time, rate, data) = (quantity(&[TIMES]), quantity(&[RATES]), quantity(&[SIZES]));
     let interval = format!(r"{time}\.\.{time}");
     // The content of a file replaces a value.
     let file = r"[^\n,]*[\n,][\s\S]*|";
     Some(match kind {
-        // In percent: other numbers are no texts.
+        // In percent: other numbers are not texts.
         "number" => quantity(&[&["%"]]),
         "time" => time,
         "rate" => rate,
@@ -35,7 +35,7 @@ pub(super) fn form(kind: &str) -> Option<String> {
         "list of arrivals" => format!(r"{file}none|{time}(\s{data})?"),
         "list of pages" => format!(r"{file}\s*[\[{{][\s\S]*|{data}(\s{data})*"),
         "list of milliseconds" => r"[\s\S]*[0-9][\s\S]*".to_string(),
-        // A hundred bytes without control characters, and something to see.
+        // A hundred bytes without control characters, at least one of them visible.
         "name" => {
             r"[^\u0000-\u001f\u007f-\u009f]*[^\s\u0000-\u001f\u007f-\u009f][^\u0000-\u001f\u007f-\u009f]*"
                 .to_string()
@@ -46,7 +46,7 @@ pub(super) fn form(kind: &str) -> Option<String> {
     })
 }
 
-/// A number with one of these units, in letters of either case.
+/// A number with one of these units, case-insensitive.
 fn quantity(units: &[&[&str]]) -> String {
     let units: Vec<String> = units.concat().into_iter().map(either).collect();
     format!(r"\s*{NUMBER}\s*({})\s*", units.join("|"))
@@ -61,7 +61,7 @@ fn either(word: &str) -> String {
     word.chars().map(either).collect()
 }
 
-/// How one of these names is written where settings may follow it: `pert`, `pert:t1=5ms`. Without settings it has no space around.
+/// The pattern of one of these names, with or without settings: `pert`, `pert:t1=5ms`. Without settings it has no space around.
 pub(super) fn named(names: &[&str]) -> String {
     let names = spellings(names);
     whole(&format!(r"({names})|\s*({names})\s*:[\s\S]*"))

@@ -12,7 +12,7 @@
 //! spurious   a quarter of the retransmitted segments had not been lost, of hosts that cannot tell a spurious timeout
 //! ```
 //!
-//! A truncation is advised only if the rest passes the same test. Of runs at random, docs/precision.md has the rates of false alarms.
+//! A truncation is advised only if the rest passes the same test. docs/precision.md has the rates of false alarms for random runs.
 
 use serde::Deserialize;
 
@@ -30,11 +30,11 @@ use crate::tcp::Recovery;
 const LEVEL: f64 = 0.01;
 /// A smaller error of a mean is not worth a word.
 const WORTH: f64 = 0.02;
-/// Round trips that a window has at least: of scenarios at random those with fewer are mostly far off (docs/precision.md).
+/// The least number of round trips in a window: random scenarios with fewer are mostly far off (docs/precision.md).
 const TRIPS: f64 = 50.0;
 /// Fewer events than this say little of a mean over them.
 pub const EVENTS: f64 = 10.0;
-/// The part of all that one transfer may be.
+/// The greatest share of a single transfer.
 const SHARE: f64 = 0.05;
 /// The part of transfers beyond the highest percentile that reports show.
 const BEYOND: f64 = 0.01;
@@ -50,9 +50,9 @@ crate::choice! {
         Brief = "brief",
         /// There are few epochs of loss.
         Epochs = "epochs",
-        /// The tail of a distribution has hardly been seen.
+        /// The tail of a distribution is nearly unobserved.
         Tail = "tail",
-        /// A percentile stands on few transfers.
+        /// A percentile rests on few transfers.
         Percentile = "percentile",
         /// Seeds are not independent.
         Seeds = "seeds",
@@ -103,7 +103,7 @@ impl Case<'_> {
     }
 }
 
-/// All cautions about some cases, one of each kind: that of the case that is worst off.
+/// All cautions about some cases, one of each kind: about the worst case.
 pub fn of(cases: &[Case]) -> Vec<Caution> {
     let of_case = [brief, epochs, tail, percentile, seeds, spurious];
     let each = cases.iter().flat_map(|case| of_case.map(|caution| caution(case)));
@@ -208,7 +208,7 @@ impl Found<'_> {
     }
 }
 
-/// Seconds without digits that mean nothing.
+/// Seconds without insignificant digits.
 fn whole(seconds: f64) -> String {
     number::plain(if seconds < 10.0 { libm::ceil(10.0 * seconds) / 10.0 } else { libm::ceil(seconds) })
 }
@@ -248,7 +248,7 @@ fn brief(case: &Case) -> Option<Caution> {
     ))
 }
 
-/// Few losses that flows repaired. Where none repaired any, losses are not what moves them.
+/// Few losses that flows repaired. Where no flow recovered from a loss, losses do not govern the window.
 fn epochs(case: &Case) -> Option<Caution> {
     let length = case.valid.schedule().measure.span().as_secs_f64();
     let found = groups(case).filter_map(|(group, rows)| {
@@ -271,7 +271,7 @@ fn epochs(case: &Case) -> Option<Caution> {
     ))
 }
 
-/// One transfer that is a good part of all.
+/// One transfer with a large share of the whole time.
 fn tail(case: &Case) -> Option<Caution> {
     let found = groups(case).filter_map(|(group, rows)| {
         let all: f64 =
@@ -297,7 +297,7 @@ fn tail(case: &Case) -> Option<Caution> {
     ))
 }
 
-/// A percentile that stands on few transfers.
+/// A percentile that rests on few transfers.
 fn percentile(case: &Case) -> Option<Caution> {
     let found = groups(case).filter_map(|(group, rows)| {
         let beyond = BEYOND * mean(&rows, |row| row.value("completions"));
@@ -319,7 +319,7 @@ fn percentile(case: &Case) -> Option<Caution> {
     ))
 }
 
-/// Some seeds that gave the same run. Where all do, nothing is random, and the report says so.
+/// Some seeds that gave the same run. If all did, nothing is random, and the report says so.
 fn seeds(case: &Case) -> Option<Caution> {
     let same = |one: &Record, other: &Record| one.events == other.events && one.rows == other.rows;
     let earlier = |(place, run): (usize, &Record)| case.runs[..place].iter().any(|other| same(other, run));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Coexist: pairs of controllers on one bottleneck, in many settings.
 //!
-//! Every pair meets in every buffer with every number of flows, and each controller meets itself, which shows the noise.
-//! Where both have the same number of flows one run serves both orders.
+//! Every pair shares every buffer with every number of flows, and each controller is paired with itself, which shows the
+//! noise. Where both have the same number of flows one run serves both orders.
 
 pub mod coexistence;
 mod conduct;
@@ -28,11 +28,11 @@ const BUFFER: &str = "topology.buffer";
 /// The controllers and the settings.
 #[derive(Clone, Debug)]
 pub struct Question {
-    /// Controllers, as they were named.
+    /// Controllers, as named.
     pub controllers: Vec<String>,
     /// Short names for titles, all different.
     pub short: Vec<String>,
-    /// The same with the queue in which they meet.
+    /// The same with their common queue.
     pub schemes: Vec<Scheme>,
     /// The name of the queue.
     pub queue: String,
@@ -40,7 +40,7 @@ pub struct Question {
     pub extensions: Extensions,
     /// Options of every TCP.
     pub tcp: Vec<(String, Raw)>,
-    /// Whose settings are the defaults of the queue.
+    /// The source of the queue's default settings.
     pub queues: Queues,
     /// Rate of the bottleneck.
     pub rate: Rate,
@@ -48,7 +48,7 @@ pub struct Question {
     pub rtt: Span,
     /// Sizes of the buffer.
     pub buffers: Vec<String>,
-    /// Numbers of flows, of both together.
+    /// Total numbers of flows of both.
     pub flows: Vec<u32>,
     /// The fraction of the flows that is the row's.
     pub mix: f64,
@@ -58,7 +58,7 @@ pub struct Question {
     pub path: Vec<String>,
     /// Their description in a title.
     pub also: Vec<String>,
-    /// Whether the way back has its own bottleneck.
+    /// Whether the reverse path has its own bottleneck.
     pub full: bool,
     /// Length of a run.
     pub duration: Span,
@@ -75,7 +75,7 @@ pub struct Question {
 pub enum Refused {
     /// The scenario of a pair is not valid; places of faults in fields set from outside are on lines of their own after the text.
     Invalid(Box<Invalid>),
-    /// Fields set from outside put another algorithm instead of a scheme's.
+    /// Fields set from outside replace an algorithm of a scheme.
     Replaced {
         /// The scheme.
         scheme: String,
@@ -91,13 +91,13 @@ pub enum Refused {
 pub struct Coexist {
     question: Question,
     encounters: Vec<(Square, Work)>,
-    /// How narrow the intervals of shares are to be, in parts of the fair share, if that is asked.
+    /// The requested width of the intervals of shares, in parts of the fair share.
     precision: Option<f64>,
     /// Names and texts of the scenarios, each with its buffers as a sweep.
     pub scenarios: Vec<(String, String)>,
 }
 
-/// How many of `flows` are the row's, and by how many flows that misses `mix`. Both sides have at least one.
+/// The row's number of `flows`, and its distance from `mix` in flows. Both sides have at least one.
 pub fn row_flows(mix: f64, flows: u32) -> (u32, f64) {
     let wanted = mix * f64::from(flows);
     let row = (libm::round(wanted) as u32).clamp(1, flows - 1);
@@ -144,7 +144,7 @@ impl Question {
         format!("{} beside {}", self.short[square.row], self.short[square.column])
     }
 
-    /// How many of `flows` are the row's and the column's.
+    /// The row's and the column's number of `flows`.
     fn sides(&self, flows: u32) -> [u32; 2] {
         let (row, _) = row_flows(self.mix, flows);
         [row, flows - row]
@@ -217,7 +217,7 @@ impl Question {
 }
 
 impl Coexist {
-    /// With further seeds until the intervals of all shares are so narrow, in parts of the fair share.
+    /// With further seeds until the intervals of all shares are this narrow, in parts of the fair share.
     #[must_use]
     pub fn precise(mut self, precision: Option<f64>) -> Coexist {
         self.precision = precision;
@@ -241,7 +241,7 @@ impl Coexist {
             .max_by(f64::total_cmp)
     }
 
-    /// What decided, for readers.
+    /// The deciding interval, for readers.
     pub fn told(&self, outcome: &Coexistence) -> Option<String> {
         let percent = |part: f64| number::significant(100.0 * part, 2);
         let (wanted, widest, seeds) = (self.precision?, self.widest(outcome)?, self.question.seeds.len());
@@ -271,7 +271,7 @@ impl Study for Coexist {
         precision::reach(&mut self.question.seeds, self.precision.map_or(0, |_| precision::MOST));
     }
 
-    /// Every square; a pair that was run in the other order is read from the other side.
+    /// Every square; a pair that was run in the other order is mirrored.
     fn outcome(&self, records: &Records) -> Coexistence {
         let Question { controllers, buffers, flows, mix, enough, seeds, .. } = &self.question;
         let meetings = |square: Square| -> Vec<Meeting> {

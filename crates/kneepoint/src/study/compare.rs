@@ -29,7 +29,7 @@ pub struct Compared {
     pub name: String,
     /// Its spec.
     pub valid: Valid,
-    /// The runs that are known, in the order of the seeds.
+    /// The known runs, in the order of the seeds.
     pub runs: Vec<Record>,
 }
 
@@ -54,7 +54,7 @@ impl Compare {
         Compare { cases: cases.into_iter().map(case).collect(), seeds, precision: None }
     }
 
-    /// With further seeds until the intervals are so narrow.
+    /// With further seeds until the intervals are this narrow.
     #[must_use]
     pub fn precise(mut self, precision: Option<Precision>) -> Compare {
         self.precision = precision;

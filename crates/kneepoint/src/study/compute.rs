@@ -14,13 +14,13 @@ use crate::table::Row;
 use crate::units::{Span, Time};
 
 crate::choice! {
-    /// What is computed.
+    /// The result to compute.
     pub enum What {
-        /// How a fluid model moves from its start.
+        /// The trajectory of a fluid model from its start.
         Trajectory = "trajectory",
-        /// How a fluid model behaves near its equilibrium, and what the theorem says.
+        /// The behaviour of a fluid model near its equilibrium, and the theorem's verdict.
         Stability = "stability",
-        /// Where along a parameter a fluid model becomes unstable.
+        /// The value of a parameter at which a fluid model becomes unstable.
         Boundary = "boundary",
         /// A controller's function of a queueing delay: the probability of a response, and further state.
         Response = "response",
@@ -32,9 +32,9 @@ crate::choice! {
 crate::settings! {
     /// A computation.
     pub struct ComputeParams {
-        /// What is computed.
+        /// The result to compute.
         what: What = What::Trajectory;
-        /// How long a trajectory is.
+        /// The length of a trajectory.
         until: Span = Span::from_secs(60), Span::from_millis(1)..=Span::from_secs(100_000);
         /// Samples of a trajectory, for its figure.
         samples: u32 = 500, 2..=100_000;
@@ -181,7 +181,7 @@ const FLIGHT: u64 = 100;
 
 impl ComputeParams {
     /// The controller receives an empty path once, then the earlier samples, then the queue once: its average must not
-    /// remember. Its numbers come under the names that it gives them.
+    /// remember. Its numbers have the names that it assigns.
     fn response(&self, controller: &cc::Config) -> Row {
         let mut controller = controller.build(Start::avoiding(FLIGHT as f64));
         let mut rng = Rng::stream(1, "response", 0);
@@ -224,7 +224,7 @@ impl ComputeParams {
     }
 }
 
-/// By how much the sampling interval must be multiplied to make both sides of Theorem 1 equal; zero if any will do.
+/// The factor of the sampling interval that makes both sides of Theorem 1 equal; zero if any factor does.
 ///
 /// Equation (13) is the interval itself: the right side of (11) is sqrt(wg²/K² + 1), and K is inverse to the interval.
 fn stretch(theorem: &Theorem) -> f64 {
@@ -232,12 +232,12 @@ fn stretch(theorem: &Theorem) -> f64 {
     (excess(theorem.left) / excess(theorem.right)).sqrt()
 }
 
-/// How one state of a trajectory moves.
+/// The motion of one state of a trajectory.
 struct Motion {
     /// Its range in the last fifth.
     least: f64,
     greatest: f64,
-    /// How often it turns.
+    /// The number of turning points.
     turns: usize,
     /// The greatest ratio of a peak's height over the equilibrium to that of the peak before.
     growth: f64,
@@ -245,7 +245,7 @@ struct Motion {
 
 impl Motion {
     fn of(trajectory: &Trajectory<3>, state: usize, rest: f64, end: f64) -> Motion {
-        // Closer to the equilibrium than this, the turns are those of rounding.
+        // Closer to the equilibrium than this, turning points are due to rounding.
         let near = 1e-6 * rest.abs();
         let turns = trajectory.extrema(state, 0.0, end);
         let heights: Vec<f64> =

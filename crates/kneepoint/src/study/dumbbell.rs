@@ -20,7 +20,7 @@ pub struct Party<'a> {
     pub name: &'a str,
     /// Their sender, and the queue of the bottleneck.
     pub scheme: &'a Scheme,
-    /// How many.
+    /// The number.
     pub flows: u32,
 }
 
@@ -29,7 +29,7 @@ pub struct Party<'a> {
 pub struct Sessions<'a> {
     /// The section of their source.
     pub section: &'a str,
-    /// How many.
+    /// The number.
     pub count: u32,
     /// Parameters of the source, as a scenario has them.
     pub fields: &'a [(&'a str, Raw)],
@@ -48,7 +48,7 @@ pub struct Dumbbell<'a> {
     pub parties: &'a [Party<'a>],
     /// Options of every TCP.
     pub tcp: &'a [(String, Raw)],
-    /// Whose settings are the defaults of the queue.
+    /// The source of the queue's default settings.
     pub queues: Queues,
     /// Rate of the bottleneck.
     pub rate: Rate,
@@ -56,9 +56,9 @@ pub struct Dumbbell<'a> {
     pub rtt: Span,
     /// Buffer of the bottleneck.
     pub buffer: &'a str,
-    /// Long transfers the other way.
+    /// Long transfers in the other direction.
     pub reverse: u32,
-    /// Whether every link is simulated, as captures want it.
+    /// Whether every link is simulated, as captures require.
     pub full: bool,
     /// Short transfers next to them, with the sender of the first party.
     pub web: Sessions<'a>,
@@ -66,7 +66,7 @@ pub struct Dumbbell<'a> {
     pub duration: Span,
     /// The measurement window.
     pub measure: Interval,
-    /// When transfers start.
+    /// The time at which transfers start.
     pub start: Interval,
     /// The number of seeds.
     pub seeds: u32,
@@ -106,8 +106,8 @@ impl Dumbbell<'_> {
             .with_some("sample", self.sample.map(Value::text))
     }
 
-    /// Acknowledgements of a minimal network come back on their own link. That is the same and faster, unless other data travels
-    /// their way: then they must share its bottleneck, which is like ours.
+    /// Acknowledgements of a minimal network return on their own link. This is equivalent and faster, unless other data travels
+    /// in their direction: then they must share its bottleneck, which is like ours.
     fn topology(&self) -> Table {
         let both = self.reverse > 0;
         let access = if both || self.full { "full" } else { "minimal" };
@@ -153,7 +153,7 @@ impl Dumbbell<'_> {
     }
 }
 
-/// Fields with values as they were given.
+/// Fields with values as given.
 fn options(fields: &[(impl AsRef<str>, Raw)]) -> Table {
     fields.iter().fold(Table::default(), |table, (name, value)| table.with(name.as_ref(), value.clone()))
 }

@@ -5,11 +5,11 @@
 //! name = hash(engine, algorithms that the run uses, identity of the work, seed)
 //! ```
 //!
-//! An algorithm of another crate counts by the source that documents it and by the version that its author gave it.
+//! An algorithm of another crate is identified by the source that documents it and by its author's version.
 //!
 //! The fingerprints of the engine and of the algorithms are made of their sources when the library is compiled
-//! (`build/fingerprint.rs`). A new controller changes the name of no run; a change of a helper changes the names of
-//! the runs whose algorithms use it.
+//! (`build/fingerprint.rs`). A new controller changes no run's name; a change of a helper changes the names of the
+//! runs whose algorithms use it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,8 +18,8 @@ use crate::spec::Valid;
 
 include!(concat!(env!("OUT_DIR"), "/fingerprints.rs"));
 
-/// Families of algorithms of which [`used`] finds what a run uses. Of any other family a run depends on all members. A
-/// law counts as a part of the controllers and queues that apply it.
+/// Families of algorithms in which [`used`] finds the ones that a run uses. A run depends on all members of any other
+/// family. A law counts as a part of the controllers and queues that apply it.
 const KNOWN: [&str; 10] = [
     "law",
     "cc",
@@ -82,7 +82,7 @@ impl Named {
     }
 }
 
-/// Whether a run has the same name in another process: if its algorithms from outside the registries have versions.
+/// Whether a run has the same name in another process: if its external algorithms have versions.
 pub fn lasts(work: &Work) -> bool {
     external(work).iter().all(|(_, versioned)| *versioned)
 }

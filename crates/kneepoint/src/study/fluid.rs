@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Fluid: a model's solution, its stability over two parameters, its boundary along one, and its designs.
 //!
-//! A fluid model has no packets and no seeds, so these studies want no runs: an outcome follows from the model alone.
+//! A fluid model has no packets and no seeds, so these studies request no runs: the outcome follows from the model alone.
 
 mod written;
 
@@ -80,11 +80,11 @@ crate::keys! {
         /// The model.
         #[serde(flatten)]
         pub subject: GivenModel,
-        /// Whether it left the finite numbers, and so ends early.
+        /// Whether it diverged, and so ends early.
         pub diverged: bool,
         /// The equilibrium; null without one.
         pub equilibrium: Option<Named<f64>> => Shape::Each("<state>", "The state there; also `probability` and `rtt_s`."),
-        /// Why there is none; null if there is one.
+        /// The reason why there is none; null if there is one.
         pub no_equilibrium: Option<String>,
         /// The rightmost mode at the equilibrium; null without one.
         pub mode: Option<RightmostMode>,
@@ -119,7 +119,7 @@ crate::keys! {
     }
 }
 
-/// Where the last quarter of a solution of this length begins.
+/// The beginning of the last quarter of a solution of this length.
 pub fn settled(end: f64) -> f64 {
     0.75 * end
 }
@@ -215,7 +215,7 @@ crate::keys! {
         /// The parameter along y, with its unit.
         #[serde(serialize_with = "column")]
         pub y: ParameterAxis => Shape::Value,
-        /// How many points behave in which way.
+        /// The number of points by behaviour.
         #[serde(flatten)]
         pub counts: Counts,
         /// The points, row by row.
@@ -232,9 +232,9 @@ crate::keys! {
         pub points: usize,
         /// Of these, those with an equilibrium.
         pub with_equilibrium: usize,
-        /// Those at which small deviations die out.
+        /// Points at which small deviations die out.
         pub stable: usize,
-        /// Those at which they die out without oscillation.
+        /// Points at which they die out without oscillation.
         pub monotone: usize,
         /// Stable ones that the published condition allows.
         pub stable_and_allowed_by_theorem: usize,
@@ -306,7 +306,7 @@ crate::keys! {
     }
 }
 
-/// The margins of a model as it was given.
+/// The margins of a model as given.
 #[derive(Clone, Debug)]
 pub enum AsGiven {
     /// Around its equilibrium.

@@ -24,7 +24,7 @@ impl Begun {
         Begun(added(OFFSET, texts))
     }
 
-    /// That of these and of others after them, as [`of`] writes it.
+    /// The hash of these and of later texts, as [`of`] writes it.
     pub fn and<'a>(self, texts: impl IntoIterator<Item = &'a str>) -> String {
         format!("{:032x}", added(self.0, texts))
     }

@@ -16,21 +16,21 @@ use crate::tcp::{Host, Options};
 pub struct Measured {
     /// Its record, as of a simulated run; its seed is the number of the repetition.
     pub record: Record,
-    /// How the machine did.
+    /// The state of the machine.
     pub machine: Machine,
     /// Processor time of sending by group, and of receiving without a label: nanoseconds per packet.
     pub processor: Vec<Row>,
 }
 
 crate::keys! {
-    /// How well a machine kept up with a run.
+    /// The delays of a machine in a run.
     #[derive(Clone, Debug, Default, PartialEq)]
     pub struct Machine {
-        /// Runs that it took, with those that were spoiled before.
+        /// The runs that it took, spoiled ones included.
         pub attempts: u32,
-        /// How much later than the link's clock says packets were handed over: the median, the 99th percentile, the greatest.
+        /// The delay of packets relative to the link's clock: the median, the 99th percentile, the greatest.
         pub late_us: [f64; 3],
-        /// Why the run does not count; null if it counts.
+        /// The reason why the run does not count; null if it counts.
         pub spoiled: Option<String>,
         /// Packets greater than the MTU, which a queue takes for one.
         pub superpackets: u64,
@@ -47,7 +47,7 @@ pub struct Live {
     seeds: Vec<u64>,
 }
 
-/// A case to be predicted, as it was measured.
+/// A measured case, to be predicted.
 #[derive(Clone, Debug)]
 pub struct Case {
     /// Its name in the report.
@@ -71,9 +71,9 @@ pub struct Beside {
     pub valid: Valid,
     /// The runs that count, in the order of the repetitions.
     pub measured: Vec<Measured>,
-    /// Those that were spoiled.
+    /// The spoiled runs.
     pub spoiled: Vec<Measured>,
-    /// The predictions that are known, in the order of the seeds.
+    /// The known predictions, in the order of the seeds.
     pub predicted: Vec<Record>,
 }
 
@@ -89,7 +89,7 @@ impl Live {
 }
 
 impl Beside {
-    /// The observations of the kernel and those of the simulator, at all points.
+    /// The observations of the kernel and of the simulator, at all points.
     pub fn frames(all: &[Beside]) -> [Frame; 2] {
         let mut frames = [Frame::default(), Frame::default()];
         for Beside { labels, measured, predicted, .. } in all {
@@ -139,7 +139,7 @@ fn work(valid: Valid) -> Work {
     Work::Packets(Box::new(Packets { shown: true, ..Packets::from(valid) }))
 }
 
-/// The case with hosts of Linux, which keep the size of their packets and whether they use ECN; and the settings of the
+/// The case with Linux hosts, which keep the size of their packets and whether they use ECN; and the settings of the
 /// scenario that a kernel cannot follow.
 pub fn on_linux(valid: Valid) -> Result<(Valid, Vec<String>), Invalid> {
     let mut builder: Builder = valid.into_builder();

@@ -2,8 +2,8 @@
 //! Markov: the analysis of a persistent session, along a parameter or reading by reading, compared with drawings and
 //! packets.
 //!
-//! The analysis wants no runs. The packets do: at each point a dumbbell whose capacity ephemeral sessions share, with the
-//! parameters of the analysis.
+//! The analysis requests no runs. The simulation does: at each point a dumbbell whose capacity ephemeral sessions share,
+//! with the parameters of the analysis.
 //!
 //! | of the analysis | of the network |
 //! |---|---|
@@ -13,7 +13,7 @@
 //! | `protocol`, `backlog` | `ratcp` with the oracle, or `reno`; recovery by timeouts alone |
 //! | `rounding` | RATCP's `rounding`: up for the next whole number, down otherwise |
 //!
-//! Nothing in the network corresponds to the other readings. Its timers are those of TCP, not three intervals.
+//! Nothing in the network corresponds to the other readings. Its timers are TCP's, not three intervals.
 
 mod packets;
 
@@ -94,18 +94,18 @@ pub struct Place {
 /// A point of the analysis.
 #[derive(Clone, Debug)]
 pub struct Point {
-    /// Where it is.
+    /// Its place.
     pub place: Place,
     /// The solution, or the reason that there is none.
     pub solution: Result<Solution, String>,
-    /// The same by drawing.
+    /// The same by Monte Carlo.
     pub drawn: Option<Sampled>,
-    /// The same by packets.
+    /// The same by simulation of packets.
     pub packets: Option<Sampled>,
 }
 
 impl Question {
-    /// Every place, those of the chosen readings first. The error names a value of the axis that is refused.
+    /// Every place, the chosen readings first. The error names a value of the axis that is refused.
     pub fn places(&self) -> Result<Vec<Place>, String> {
         let mut places = Vec::new();
         for (index, case) in self.cases.iter().enumerate() {
@@ -124,7 +124,7 @@ impl Question {
         Ok(places)
     }
 
-    /// The analysis at a place, and drawings if they are wanted; `number` separates their random numbers from other
+    /// The analysis at a place, and Monte Carlo if requested; `number` separates their random numbers from other
     /// places'.
     pub fn compute(&self, place: &Place, number: usize) -> Point {
         let rng = Rng::stream(self.seed, "markov", number as u64);
@@ -133,7 +133,7 @@ impl Question {
     }
 }
 
-/// The parameters at every value of an axis, or those that are given without one.
+/// The parameters at every value of an axis, or the given ones without an axis.
 fn along(params: &Params, axis: Option<&ParameterAxis>) -> Result<Vec<(Option<f64>, Params)>, String> {
     let Some(axis) = axis else { return Ok(vec![(None, params.clone())]) };
     let numeric = Params::fields().iter().filter(|field| field.choices.is_empty());
@@ -162,7 +162,7 @@ fn along(params: &Params, axis: Option<&ParameterAxis>) -> Result<Vec<(Option<f6
     values.into_iter().map(at).collect()
 }
 
-/// Every change of a single reading, and every other preset, with the parameters changed. Values that do not suit the
+/// Every change of a single reading, and every other preset, with the parameters changed. Values that contradict the
 /// other parameters are left out.
 fn changes(params: &Params) -> Vec<(Change, Params)> {
     let single = Readings::fields().iter().flat_map(|field| {
@@ -218,7 +218,7 @@ impl Outcome {
         changes
     }
 
-    /// The parameters that all cases share, as they would be written.
+    /// The parameters that all cases share, in their written form.
     pub fn shared(&self) -> Named<String> {
         let own = |name: &str| {
             ["protocol", "backlog"].contains(&name)

@@ -40,19 +40,19 @@ pub trait Study {
     /// The result of the study.
     type Outcome;
 
-    /// The runs of this round and of those before it, the most informative first: a study may be interrupted.
+    /// The runs of this round and of earlier ones, the most informative first: a study may be interrupted.
     fn wanted(&self) -> Vec<Wanted<'_>>;
 
     /// The result of the known runs; missing runs are left out.
     fn outcome(&self, records: &Records) -> Self::Outcome;
 
-    /// Begins the next round if the outcome of this one calls for further runs, and says why. Most studies have one round.
+    /// Begins the next round if the outcome of this one calls for further runs, and returns the reason. Most studies have one round.
     fn again(&mut self, _outcome: &Self::Outcome) -> Option<&'static str> {
         None
     }
 
-    /// Wants the runs of every round at once, independent of outcomes: for a conductor that makes runs by name and sees
-    /// no outcomes.
+    /// Requests the runs of every round at once, independent of outcomes: for a conductor that makes runs by name and
+    /// sees no outcomes.
     fn every_round(&mut self) {}
 }
 

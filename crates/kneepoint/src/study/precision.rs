@@ -27,15 +27,15 @@ use crate::table::{Bounds, Estimate, number, value};
 pub const LEAST: usize = 8;
 /// Seeds at most.
 pub const MOST: usize = 1000;
-/// Why there is another round.
+/// The reason for another round.
 pub const WHY: &str = "some intervals are wider than asked for: more seeds are run";
 
-/// How narrow intervals are to be.
+/// The requested width of intervals.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Precision {
-    /// Of every headline metric without one of its own.
+    /// The precision of every headline metric without one of its own.
     usual: Option<f64>,
-    /// Of some metrics, by their keys: of the run, or of each group.
+    /// The precision of some metrics, by their keys: of the run, or of each group.
     named: Vec<(&'static str, f64)>,
 }
 
@@ -94,7 +94,7 @@ pub struct Widest {
     pub metric: &'static Metric,
     /// Its mean and interval.
     pub estimate: Estimate,
-    /// Its half width over the one that was wanted.
+    /// The ratio of its half width to the requested one.
     pub ratio: f64,
     /// Its seeds.
     pub seeds: usize,
@@ -106,7 +106,7 @@ impl Precision {
         named.or(self.usual)
     }
 
-    /// The metrics of groups that are asked for.
+    /// The requested metrics of groups.
     fn of_groups(&self) -> impl Iterator<Item = &'static Metric> {
         let is_headline = |key: &str| headlines().any(|metric| metric.key == key);
         let keys = self.named.iter().map(|(key, _)| *key).filter(move |key| !is_headline(key));
@@ -137,12 +137,12 @@ impl Precision {
         cases.iter().flat_map(of_case).max_by(|one, other| one.ratio.total_cmp(&other.ratio))
     }
 
-    /// How many seeds there are to be in the next round; none if the intervals are narrow enough.
+    /// The number of seeds of the next round; none if the intervals are narrow enough.
     pub fn next(&self, cases: &[Compared], seeds: usize) -> Option<usize> {
         next(seeds, self.widest(cases).map_or(0.0, |widest| widest.ratio))
     }
 
-    /// What decided, for readers.
+    /// The deciding interval, for readers.
     pub fn told(&self, cases: &[Compared]) -> String {
         let Some(Widest { case, metric, estimate, ratio, seeds }) = self.widest(cases) else {
             return format!("Precision: {self} could not be judged, as no number has an interval.");
@@ -161,7 +161,7 @@ impl Precision {
     }
 }
 
-/// How many seeds there are to be where the widest interval is this many times what was wanted; none if these are enough.
+/// The number of seeds that a widest interval of this ratio to the requested one needs; none if these suffice.
 pub fn next(seeds: usize, ratio: f64) -> Option<usize> {
     match seeds < LEAST {
         true => Some(LEAST),
@@ -268,7 +268,7 @@ mod tests {
         assert_eq!(widest("2%").unwrap().case, "a");
     }
 
-    /// The rule itself on numbers of a normal quantity, as the page docs/precision.md has it.
+    /// The rule itself on a normal quantity, as in docs/precision.md.
     #[test]
     fn ninety_three_to_ninety_seven_of_a_hundred_intervals_hold_the_mean_whatever_stopped_them() {
         for (place, spread) in [0.02, 0.05, 0.1].into_iter().enumerate() {

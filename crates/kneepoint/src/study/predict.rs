@@ -39,7 +39,7 @@ impl Predict {
 }
 
 impl Study for Predict {
-    /// Of each case, the runs that are known.
+    /// The known runs of each case.
     type Outcome = Vec<Vec<Judged>>;
 
     fn wanted(&self) -> Vec<Wanted<'_>> {

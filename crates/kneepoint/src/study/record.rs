@@ -11,7 +11,7 @@ use super::work::Work;
 use crate::run::Outcome;
 use crate::table::{Row, Table};
 
-/// A run that a study wants.
+/// A run that a study requests.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted<'w> {
     /// The work.
@@ -58,7 +58,7 @@ impl Record {
     /// The record of a simulation.
     pub fn simulated(seed: u64, cpu_seconds: f64, outcome: Outcome, observed: Yield) -> Record {
         let Yield { rows, mut series, mut parts } = observed;
-        // Processors differ in the sign of a NaN, and JSON has none: one is read back like it was made.
+        // Processors differ in the sign of a NaN, and JSON has none: a NaN is read back with the same sign as it is made.
         let tables = series.iter_mut().chain(&mut parts);
         let numbers = tables.flat_map(|table| table.rows.iter_mut().flatten());
         numbers.filter(|number| number.is_nan()).for_each(|number| *number = f64::NAN);
@@ -71,7 +71,7 @@ impl Record {
         Record { seed, cpu_seconds, bottleneck_packets: 0, events: 0, rows, series: None, parts: None }
     }
 
-    /// The rows of the run, and those of the sampled series.
+    /// The rows of the run, and of the sampled series.
     pub fn rows_over_time(&self) -> Vec<Row> {
         self.rows.iter().cloned().chain(self.series.iter().flat_map(over_time)).collect()
     }
@@ -104,7 +104,7 @@ impl Records {
         seeds.iter().filter_map(move |seed| run(*seed))
     }
 
-    /// How many runs are known.
+    /// The number of known runs.
     pub fn len(&self) -> usize {
         self.0.len()
     }

@@ -128,7 +128,7 @@ fn score(score: &Score) -> Vec<Row> {
         .with("false_positives", score.false_positives)
         .with("false_negatives", score.false_negatives);
     let lengths = &score.queue_at_false_positives;
-    // Without a false positive there is no distribution, which is not the same as one of zeros.
+    // Without a false positive there is no distribution, as opposed to one of zeros.
     let known = lengths.iter().any(|share| *share > 0.0);
     let bins = lengths.iter().enumerate().filter(|_| known).map(|(place, share)| {
         let middle = (place as f64 + 0.5) / lengths.len() as f64;

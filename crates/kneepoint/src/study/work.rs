@@ -21,7 +21,7 @@ pub enum Work {
 }
 
 impl Work {
-    /// Everything that its rows depend on, except the seed and the program.
+    /// Everything on which its rows depend, except the seed and the program.
     pub fn identity(&self) -> String {
         match self {
             Work::Packets(packets) => packets.identity(),
@@ -37,16 +37,16 @@ pub struct Packets {
     pub valid: Valid,
     /// The flow that predictors watch, if any.
     pub watched: Option<Watched>,
-    /// Intervals that are measured besides the measurement window, by name.
+    /// Intervals that are measured in addition to the measurement window, by name.
     pub windows: Vec<(String, Interval)>,
     /// Whether a report shows the run: each flow and each length of a queue has a row, and the sampled series follows
     /// flows one by one.
     pub shown: bool,
-    /// Which flows, if it is shown.
+    /// The flows, if it is shown.
     pub followed: Followed,
 }
 
-/// Flows of each group whose windows the series of a run that is shown usually follows.
+/// The default number of flows of each group whose windows are in the series of a shown run.
 pub const FOLLOWED: usize = 4;
 
 impl From<Valid> for Packets {
@@ -90,7 +90,7 @@ impl Watched {
 }
 
 impl Packets {
-    /// Everything that its rows depend on, except the seed and the program.
+    /// Everything on which its rows depend, except the seed and the program.
     pub fn identity(&self) -> String {
         let Packets { valid, watched, windows, shown, followed: _ } = self;
         // The name is for readers.
@@ -130,7 +130,7 @@ impl Packets {
         cost
     }
 
-    /// Bytes that are left of a run for the study, which may want its series.
+    /// The bytes of a finished run for a study, which may need its series.
     pub fn left(&self, series: bool) -> u64 {
         cost::left(&self.valid, self.watching(0), series)
     }

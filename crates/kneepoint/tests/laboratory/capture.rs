@@ -138,7 +138,7 @@ fn pcap(magic: u32, link: u32, frame: &[u8], big_endian: bool) -> Vec<u8> {
     file
 }
 
-/// The one segment of a file, from port 12345 to 5001.
+/// The only segment of a file, from port 12345 to 5001.
 fn only(file: &[u8]) -> (String, Segment) {
     let mut capture = Capture::default();
     capture.read(file).unwrap();
@@ -253,7 +253,7 @@ fn what_was_captured_twice_counts_once_wherever_it_was() {
     let (files, _) = captured(&valid());
     let [data, answers] = &files;
     let plain = first(&files);
-    // Each file twice, as from two places: the second ones are set aside.
+    // Each file twice, as from two capture points: the second copies are set aside.
     let twice = first(&[data.clone(), answers.clone(), data.clone(), answers.clone()]);
     assert_eq!((&twice.losses, &twice.samples), (&plain.losses, &plain.samples));
     assert!(twice.set_aside > plain.packets);

@@ -33,7 +33,7 @@ fn most(valid: &Valid) -> u64 {
 
 const SACK: &str = "[[flows]]\ncount = 20\ncc = \"sack\"\nstart = \"0s..1s\"\n";
 
-/// Controllers that grow by different rules, where the first timeout comes before the first acknowledgement.
+/// Controllers with different growth, where the first timeout comes before the first acknowledgement.
 fn beyond_the_timer() -> impl Iterator<Item = (&'static str, String)> {
     let flows = |cc: &str| {
         dumbbell(60, "rate = \"1gbit\"\nrtt = \"2s\"", &SACK.replace("\"sack\"", &format!("\"{cc}\"")))
@@ -43,7 +43,7 @@ fn beyond_the_timer() -> impl Iterator<Item = (&'static str, String)> {
         .map(move |cc| (cc, flows(cc)))
 }
 
-/// Sources that send twice and more what is carried, in front of every kind of buffer.
+/// Sources that send at least twice the capacity, in front of every kind of buffer.
 fn overloads() -> Vec<(&'static str, String)> {
     let path = |fields: &str, traffic: &str| {
         dumbbell(10, &format!("rate = \"50mbit\"\nrtt = \"100ms\"\n{fields}"), traffic)

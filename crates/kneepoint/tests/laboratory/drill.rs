@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Scripts of packetdrill: those of `scripts/`, all of which pass on Linux 6.18 under packetdrill itself, and any text.
+//! Scripts of packetdrill: the scripts of `scripts/`, all of which pass on Linux 6.18 under packetdrill itself, and any text.
 //!
 //! `KNEE_FUZZ_CASES` sets the number of texts.
 

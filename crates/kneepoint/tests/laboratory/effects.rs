@@ -83,7 +83,7 @@ fn each_packet_and_each_copy_of_one_arrives_or_is_dropped() {
         let census = run::run(&valid, 1, Ordered::new(Census::default())).0.finish();
         let mut left: Vec<u32> = census.sent.iter().chain(&census.doubled).copied().collect();
         let mut gone: Vec<u32> = census.delivered.iter().chain(&census.dropped).copied().collect();
-        // Acknowledgements that are dropped or doubled are no data.
+        // Acknowledgements that are dropped or doubled are not data.
         left.retain(|number| census.sent.binary_search(number).is_ok());
         gone.retain(|number| census.sent.binary_search(number).is_ok());
         left.sort_unstable();
@@ -160,7 +160,7 @@ fn reordering_is_reported_as_it_was_asked_for() {
     assert!((far[1] / far[0] - 1.0).abs() < 0.2 && (4.8..=5.2).contains(&far[2]), "{far:?}");
     // RACK waits for a quarter of a round trip, and both arrive before.
     assert!(near[3] > 8e6 && far[3] > 8e6, "{near:?} {far:?}");
-    // 1040 bytes take 0.83 ms: a packet that is held for 4 ms lets four or five pass.
+    // 1040 bytes take 0.83 ms: four or five packets pass one that is held for 4 ms.
     let timed = report(1000, "4ms");
     assert!((3.0..=5.5).contains(&timed[2]), "{timed:?}");
     let plain = rows(&valid(PLAIN, "", "cc = \"reno\""));
@@ -280,7 +280,7 @@ fn linuxs_bbr_finds_out_that_it_is_policed() {
         let rows = rows(&parse(&text).expect("a scenario").cases.remove(0).valid);
         [of_group(&rows, "retransmissions"), of_group(&rows, "goodput_bps")]
     };
-    // The rate that the first burst showed is believed for eight rounds instead of ten, and none is probed for five seconds.
+    // The rate that the first burst showed is trusted for eight rounds instead of ten, and none is probed for five seconds.
     let [draft, linux] = ["draft", "linux"].map(again);
     assert!(linux[0] < 0.75 * draft[0] && linux[1] > 0.95 * draft[1], "{draft:?} {linux:?}");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a run promises, over every queue discipline: conservation by identity, order, and repetition.
+//! The promises of a run, over every queue discipline: conservation by identity, order, and repetition.
 
 use std::collections::VecDeque;
 
@@ -34,13 +34,13 @@ fn counted(valid: &Valid, seed: u64) -> (Ledger, u64) {
     (ledger, outcome.events)
 }
 
-/// Reno both ways, short transfers, datagrams, marks and noisy hosts: something of everything.
+/// Reno in both directions, short transfers, datagrams, marks and noisy hosts.
 fn busy(mut valid: Valid) -> Valid {
     let nodes: Vec<_> = valid.groups()[0].pairs.iter().map(|(from, to)| (from.0, to.0)).collect();
     let back = nodes.iter().map(|&(from, to)| flow(to, from, None));
     let mut unmarked = group("reno", back.collect());
-    // Where the way back has no rate, only acknowledgements queue, and a queue that keeps only the latest imposes no
-    // limit.
+    // Where the reverse path has no rate, only acknowledgements queue, and a queue that keeps only the latest
+    // imposes no limit.
     unmarked.tcp = Some(Options { ecn: false, delayed_ack: true, max_window: 300, ..Options::default() });
     unmarked.name = "unmarked".to_string();
     let mut short =
@@ -125,7 +125,7 @@ fn a_run_in_slices_is_the_run() {
     }
 }
 
-/// A drop-tail queue computed independently from its arrivals: whole busy periods instead of one packet after another.
+/// A drop-tail queue computed independently from its arrivals: by whole busy periods instead of packets.
 struct Reference {
     rate: u128,
     limit: u32,
@@ -268,7 +268,7 @@ fn village(queue: &kneepoint::queue::Config, jitter: Span) -> Valid {
     valid
 }
 
-/// Opens connections, and closes each with nothing written, while its first packet is on its way.
+/// Opens connections, and closes each with nothing written, while its first packet is in flight.
 #[derive(Clone, Debug)]
 struct Shy {
     open: bool,
@@ -419,7 +419,7 @@ fn a_meter_measures_a_passage_at_once_as_it_measures_its_events() {
         for seed in 1..=3 {
             let (at_once, _) = run::run(&valid, seed, Meter::with_shares(&valid, seed));
             let (Singly(one_by_one), _) = run::run(&valid, seed, Singly(Meter::with_shares(&valid, seed)));
-            // As text, in which numbers that do not apply are equal, too.
+            // As text, in which inapplicable numbers are also equal.
             assert_eq!(format!("{:?}", at_once.finish()), format!("{:?}", one_by_one.finish()));
         }
     }

@@ -101,7 +101,7 @@ fn over_two_bottlenecks_the_least_rate_along_the_path_counts() {
     let fair = [240.0, 962.0, 240.0, 240.0];
     assert!(rates.iter().zip(fair).all(|(rate, fair)| (rate / fair - 1.0).abs() < 0.06), "{rates:?}");
     assert_eq!(dropped, 0);
-    // An edge device sees its own link alone: half of the first link is left to a flow that cannot use it.
+    // An edge device sees only its own link: half of the first link is left to a flow that cannot use it.
     let (edge, _) = lot("{ kind = \"erica\", utilization = 1.0, interval = \"1s\" }");
     assert!(edge[1] < 700.0, "{edge:?}");
 }

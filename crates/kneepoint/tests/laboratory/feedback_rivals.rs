@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! RCP and XCP at work: one bottleneck, flows of different round trips, newcomers, a capacity that varies, other traffic.
+//! RCP and XCP in operation: one bottleneck, flows of different round trips, newcomers, a varying capacity, other traffic.
 
 use kneepoint::run;
 use kneepoint::scenario;
 use kneepoint::trace::{Event, Fate, Observer};
 use kneepoint::units::Time;
 
-/// Payload acknowledged, by bins of 100 ms and by flow, and what happened to the queue from the fifth second on.
+/// Acknowledged payload, in bins of 100 ms and by flow, and the events of the queue from the fifth second on.
 #[derive(Default)]
 struct Heard {
     bins: Vec<[u64; 12]>,

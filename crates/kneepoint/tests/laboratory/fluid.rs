@@ -169,7 +169,7 @@ fn equation_13_gives_the_sampling_intervals_of_figure_13a() {
         assert!(holds(1.0001 * least).holds() && !holds(0.9999 * least).holds());
     }
     close(figure_13a(41.7).1, 0.1, 1e-3, "δ at 41.7 flows");
-    // A wide enough slope needs no average at all.
+    // A sufficiently wide slope needs no average at all.
     assert_eq!(theorem::least_interval(figure_13a(50.0).0, 0.01, 0.99), 0.0);
 }
 
@@ -278,7 +278,7 @@ fn a_small_deviation_moves_as_the_rightmost_mode_says() {
         let local = model.local().unwrap();
         let rest = local.equilibrium.state;
         let start: State = [rest[0] * (1.0 + 1e-6), rest[1], rest[2]];
-        // So late that the next mode is gone; deviations that small feel no bend of the equations.
+        // So late that the next mode has died out; such small deviations do not notice the nonlinearity.
         let mode = local.mode();
         let (life, gap) = (1.0 / mode.re.abs(), mode.re - local.modes[1].re);
         // The greatest deviation of two windows of one swing each, a whole number of swings apart.

@@ -37,7 +37,7 @@ const FIGURES: [(&str, &str, &str, f64); 18] = [
         "`cake ack-filter-aggressive`: acknowledgements filtered, %",
         0.05,
     ),
-    ("police", "first_percent", "`police`: passed of the first 500 packets at 32 Mbit/s, %", 0.02),
+    ("police", "first_percent", "`police`: share of the first 500 packets that passes at 32 Mbit/s, %", 0.02),
     ("police", "passed_percent", "`police`: passed of 20,000 packets, %", 0.02),
     ("police", "cubic_mbit", "`police`: goodput of CUBIC, Mbit/s", 0.05),
     ("police", "bbr_mbit", "`police`: goodput of BBR, Mbit/s", 0.05),
@@ -80,7 +80,7 @@ fn transfer(filter: &str) -> Vec<Row> {
 /// The policer of the record, whose kilobytes have 1024 bytes.
 const POLICER: &str = "[policer]\nrate = \"20mbit\"\nburst = \"102400b\"\n";
 
-/// The part of datagrams of 1000 bytes at 32 Mbit/s that the policer lets pass, in percent.
+/// The part of datagrams of 1000 bytes at 32 Mbit/s that passes the policer, in percent.
 fn passed_percent(lasting: &str) -> f64 {
     let rows = rows(&format!(
         "[run]\nduration = \"{lasting}\"\nmeasure = \"0s..{lasting}\"\n[topology]\nkind = \"dumbbell\"\nrate = \"10gbit\"\n\

@@ -140,7 +140,7 @@ fn directions_that_share_a_capacity_carry_no_more_than_it_together() {
     let used: Vec<f64> = used.map(|link| value(&rows, "utilization", &[("link", &link.name)])).collect();
     assert!(used.len() == 2 && used.iter().all(|part| *part > 0.3), "{used:?}");
     assert!((0.95..=1.0005).contains(&used.iter().sum()), "{used:?}");
-    // One packet at a time, in either direction.
+    // One packet at a time, in each direction.
     let tape = tape(&valid);
     let mut medium: Vec<_> = tape.services.iter().filter(|(link, ..)| *link < 2).collect();
     medium.sort_by_key(|(_, at, _)| *at);

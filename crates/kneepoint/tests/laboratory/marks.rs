@@ -179,10 +179,10 @@ fn advantage_of_the_near(cc: &str, queue: &str) -> f64 {
 
 #[test]
 fn prague_shares_by_virtual_round_trips() {
-    // Where marks are random, both kinds see the same fraction: equal shares.
+    // Where marks are random, both kinds see the same fraction, and get equal shares.
     let at_random = advantage_of_the_near("prague:transition=0", "red-ecn");
     let without = advantage_of_the_near("prague:virtual_rtt=0s", "red-ecn");
-    // A step marks those more who react later, so some of the advantage remains.
+    // A step marks late reacting flows more often, so some of the advantage remains.
     let at_a_step = advantage_of_the_near("prague:transition=0", "l4s");
     let dctcp = advantage_of_the_near("dctcp", "step:delay=1ms");
     assert!((0.8..1.25).contains(&at_random), "{at_random}");
@@ -259,6 +259,6 @@ fn in_one_queue_somebody_pays() {
     let [dctcp_step, dctcp_l4s, prague_step, prague_l4s] = shares[..] else { panic!("{shares:?}") };
     // SACK halves at marks that cost DCTCP little; where neither is marked, both halve at losses.
     assert!(dctcp_step > 0.7 && (0.4..0.6).contains(&dctcp_l4s), "{shares:?}");
-    // Prague grows as if it were 25 ms away; and against a sender whose packets are not marked it is marked always.
+    // Prague grows as if its round trip were 25 ms; and against a sender whose packets are not marked it is always marked.
     assert!(prague_step < 0.2 && prague_l4s < 0.05, "{shares:?}");
 }

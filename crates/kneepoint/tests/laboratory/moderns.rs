@@ -6,8 +6,8 @@ use kneepoint::run::run;
 use kneepoint::scenario;
 use kneepoint::table::{Row, value};
 
-/// Half a minute, of which the last twenty seconds count; a flow for each name, and a buffer in products of rate and
-/// delay.
+/// Half a minute, of which the last twenty seconds count; a flow for each name, and a buffer in bandwidth-delay
+/// products.
 fn dumbbell(flows: &[&str], buffer: &str) -> Vec<Row> {
     let mut text = format!(
         "[run]\nduration = \"30s\"\nmeasure = \"10s..30s\"\n\

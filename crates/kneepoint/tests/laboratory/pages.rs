@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The pages of the repository: their links lead somewhere, the front page is short and quotes numbers of the pages that it names.
+//! The pages of the repository: links resolve, the front page is short and quotes numbers of the pages that it names.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -43,7 +43,7 @@ fn prose(page: &str) -> String {
     kept.collect::<Vec<_>>().join("\n")
 }
 
-/// The name by which a heading is linked.
+/// The anchor of a heading.
 fn slug(heading: &str) -> String {
     // A link in a heading counts by its text.
     let mut text = String::new();

@@ -166,7 +166,7 @@ fn a_limited_receiver_announces_its_window_and_others_the_largest_there_is() {
     let file = captured_of(&linux, &packets);
     let of_packet = |at: usize| blocks(&file)[2 + at].1;
     let window = |at: usize| u16::from_be_bytes(of_packet(at)[54..56].try_into().unwrap());
-    // 45 · 1448 bytes: as they are in a SYN, then in units of 1 KiB, by which 32 MiB fit into 16 bits.
+    // 45 · 1448 bytes: unscaled in a SYN, then in units of 1 KiB, in which 32 MiB fit into 16 bits.
     assert_eq!([0, 1, 2, 3].map(window), [65_160, u16::MAX, 64, 0]);
     // MSS, padding, window scale: kind 3, three bytes, 10.
     assert_eq!(of_packet(0)[60..68][4..], [1, 3, 3, 10]);

@@ -10,7 +10,7 @@ use kneepoint::trace::{Event, FlowId, Observer};
 use kneepoint::traffic;
 use kneepoint::units::{Bytes, Span, Time};
 
-/// A dumbbell of Linux's hosts, whose routers are 200 ms apart each way and 10 ms from the hosts.
+/// A dumbbell of Linux hosts, whose routers are 200 ms apart each way and 10 ms from the hosts.
 fn text(sections: &str) -> String {
     format!(
         "[run]\nduration = \"30s\"\nmeasure = \"0s..30s\"\n[topology]\nkind = \"dumbbell\"\nrate = \"10mbit\"\nrtt = \"440ms\"\n\
@@ -64,14 +64,14 @@ fn a_transfer_begins_at_its_first_sender_and_ends_at_its_last_receiver() {
         let before = completions(&split, if at.contains("r1") { "one-to-r1" } else { "one-to-r2" });
         assert_eq!((before.len(), before[0].2), (1, size));
         let rest = if at.contains("r1") { 210 } else { 10 };
-        // The last byte crosses what is behind the proxy.
+        // The last byte crosses the part of the path behind the proxy.
         assert!(at_last >= before[0].1 + Span::from_millis(rest), "{at}: {at_last} {:?}", before[0]);
     }
 }
 
 #[test]
 fn a_slowdown_counts_the_ways_of_all_connections() {
-    // What a transfer takes alone: its time by its slowdown.
+    // The time of a transfer alone: its time over its slowdown.
     let alone = |proxy: &str| {
         let rows = rows(&valid(&format!("{proxy}{ONE}")));
         let of = |key: &str| value(&rows, key, &[("group", "one"), ("class", "1MB")]);
@@ -110,7 +110,7 @@ fn a_proxy_before_a_long_lossy_link_recovers_losses_sooner() {
     assert!(better > 3.0 * whole, "{better} {whole}");
 }
 
-/// The most that a proxy holds: bytes in order at it, less those in order at the next receiver.
+/// The greatest backlog of a proxy: bytes in order at it, less bytes in order at the next receiver.
 struct Held {
     groups: (u32, u32),
     flows: Vec<u32>,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Whether queues share a link as their papers say: max-min shares with a queue for each flow, room for the polite
-//! where the greedy are pushed out, small windows that lose less where queues read them.
+//! Whether queues share a link as their papers say: max-min shares with a queue for each flow, room for small
+//! flows where aggressive ones are pushed out, and fewer losses of small windows where queues read windows.
 
 use kneepoint::packet::Body;
 use kneepoint::run;
@@ -57,7 +57,7 @@ fn deficit_round_robin_gives_max_min_shares_to_flows_that_do_not_ask() {
         ("rate = \"8mbit\"\nsize = \"1000b\"", [5.0, 5.0]),
         ("rate = \"8mbit\"\nsize = \"200b\"", [5.0, 5.0]),
         ("rate = \"20mbit\"\nsize = \"1500b\"", [5.0, 5.0]),
-        // One that wants less gets what it wants.
+        // A source that requests less gets its request.
         ("rate = \"2mbit\"\nsize = \"1000b\"", [8.0, 2.0]),
     ] {
         let got = shares("drr", source);
@@ -189,7 +189,7 @@ fn pimc_drops_no_packet_of_a_small_window_and_pisa_fewer_than_of_large_ones() {
     for tcp in ["hint = \"exact\"", "hint = \"tos\"", "hint = \"dscp\""] {
         let [plain, pisa, pimc] = ["pi", "pisa", "pimc"].map(|queue| told(queue, tcp));
         assert!((0.8..1.25).contains(&ratio(plain)), "{tcp}: {plain:?}");
-        // Some 75 packets of small windows are dropped: how many fewer is for `pisa.tab52` to judge, over all its seeds.
+        // Some 75 packets of small windows are dropped: `pisa.tab52` judges the reduction, over all its seeds.
         assert!(ratio(pisa) < ratio(plain).min(1.0), "{tcp}: {pisa:?}");
         assert!(pimc[0] == 0.0 && pimc[1] > 0.0, "{tcp}: {pimc:?}");
     }

@@ -11,7 +11,7 @@
 //! 100  = 10               its window is 10 packets
 //! ```
 //!
-//! Everything sent must stand in the script, at its time.
+//! The script must contain every packet sent, at its time.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ struct Script {
 }
 
 impl Script {
-    /// A sender of `total` segments whose window is and stays, but for losses, `window`.
+    /// A sender of `total` segments whose window stays at `window`, but for losses.
     fn new(window: u32, total: u64, options: Options) -> Script {
         let packets = f64::from(window);
         let options = Options {
@@ -64,7 +64,7 @@ impl Script {
         self.now = until;
     }
 
-    /// When a segment was sent last.
+    /// The last transmission time of a segment.
     fn time_of(&self, seq: u32) -> Time {
         let sent = self.sent.iter().rev().find(|(_, one)| *one == seq).expect("it was sent");
         Span::from_millis(sent.0).after_start()
@@ -189,8 +189,8 @@ fn once_reordering_was_seen_three_sacked_segments_wait_a_quarter_of_the_round_tr
 
 #[test]
 fn a_d_sack_widens_the_window_of_reordering_by_another_quarter() {
-    // 0 was late, not lost, as the D-SACK of its second copy says. Then 4 is missing: sent at 200, it is lost at
-    // 200 + 100 + 50 ms.
+    // 0 was late, not lost, as the D-SACK of its second copy shows. Then 4 is missing: sent at 200, it is lost
+    // at 200 + 100 + 50 ms.
     Script::new(2, 6, Options::default()).run(
         "  0 > 0..2
          100 < 0 1..2 by 1

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a sender does, packet by packet, where the RFCs say it: numbers worked by hand.
+//! A sender's behaviour, packet by packet, as the RFCs specify it: numbers worked by hand.
 //!
 //! The round trip takes 100 ms and transmission no time, so that everything happens at multiples of 100 ms.
 
@@ -62,7 +62,7 @@ fn delayed_acknowledgements_slow_slow_start_down_to_a_half_more() {
     let mut transfer = losing(&Options { delayed_ack: true, ..Options::default() }, 100, &[]);
     transfer.complete(LONG);
     let flights: Vec<_> = (0..5).map(|trip| sent_at(&transfer, trip).len()).collect();
-    // Two packets acknowledged at once let three go. Of an odd flight, one packet's acknowledgement waits.
+    // Two packets acknowledged at once permit three. Of an odd flight, one packet's acknowledgement waits.
     assert_eq!(flights[..3], [2, 3, 3], "{flights:?}");
 }
 
@@ -149,7 +149,7 @@ fn tahoe_starts_over_from_one_packet() {
     assert_eq!((transfer.timeouts.len(), transfer.repairs.len()), (0, 1));
     let first: Vec<_> = sent_at(&transfer, 1).into_iter().filter(|&seq| seq < 16).collect();
     assert_eq!(first, [4], "one packet from the hole");
-    // The receiver had all the others: its answer jumps over them, and slow start goes on with two.
+    // The receiver had all the others: its acknowledgement skips them, and slow start continues with two.
     assert_eq!(sent_at(&transfer, 2), [22, 23]);
 }
 
@@ -228,14 +228,14 @@ fn a_mark_is_echoed_until_it_is_answered_and_answered_once_a_window() {
         _ => Fate::Pass,
     });
     transfer.advance(Time::ZERO + RTT);
-    // Two acknowledgements had grown it; those that carry the echo do not (RFC 3168 §6.1.2).
+    // Two acknowledgements had grown it; acknowledgements with the echo do not (RFC 3168 §6.1.2).
     let grown = 8.0 + 1.0 / 8.0 + 1.0 / 8.125;
     assert_eq!(transfer.sender.window(), grown / 2.0, "one reduction for two marks of a window");
     transfer.complete(LONG);
     let echoes: Vec<_> = transfer.heard.iter().filter(|(_, reply)| reply.flags.has(Flags::ECE)).collect();
     let answers: Vec<_> = transfer.sent.iter().filter(|(_, segment)| segment.flags.has(Flags::CWR)).collect();
     assert_eq!(answers.len(), 1);
-    // Those of 2 to 7, and of 8 and 9, which left before the answer did.
+    // The acknowledgements of 2 to 7, and of 8 and 9, which left before the response.
     assert_eq!(echoes.len(), 8, "{echoes:?}");
     assert!(transfer.repairs.is_empty() && transfer.timeouts.is_empty());
 }
@@ -260,7 +260,7 @@ fn a_loss_and_a_mark_in_one_window_reduce_it_once() {
 
 #[test]
 fn a_restart_skips_what_the_receiver_holds() {
-    // 0 and 6 are lost, and lost again; the timer expires with 1 to 5 and 7 to 9 at the receiver.
+    // 0 and 6 are lost twice; the timer expires with 1 to 5 and 7 to 9 at the receiver.
     let mut losses = vec![0, 0, 6, 6];
     let mut transfer = under(&window(10, Recovery::Sack), 40, |way, _, packet| {
         let lost = losses.iter().position(|&seq| way == Way::Data && seq == packet.seq);

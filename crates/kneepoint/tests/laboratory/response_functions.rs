@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Every response function that a controller's file states, against what the controller does.
+//! Every response function that a controller's file states, compared with the controller.
 
 use kneepoint::cc::steady::{ResponseFunction, mean_window};
 use kneepoint::cc::{Config, REGISTRY};
@@ -9,7 +9,7 @@ use kneepoint::units::Span;
 /// The round-trip time of every measurement.
 const RTT: Span = Span::from_millis(100);
 
-/// How far `config` is off `law` at the loss rate `p`, as a fraction of the law.
+/// The difference of `config` from `law` at the loss rate `p`, as a fraction of the law.
 fn off(config: &Config, law: &ResponseFunction, p: f64) -> f64 {
     mean_window(&law.assume(config), law.losses, p, RTT) / (law.window)(p, RTT.as_secs_f64()) - 1.0
 }

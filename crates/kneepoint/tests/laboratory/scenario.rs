@@ -56,7 +56,7 @@ fn every_alternative_of_the_example_is_a_scenario_when_uncommented() {
     for header in ["#[[web]]", "#[[cbr]]", "#[reverse_queue]", "#[sweep]"] {
         let start = example.find(header).unwrap_or_else(|| panic!("{header} is not in the example"));
         let end = example[start..].find("\n\n").map_or(example.len(), |length| start + length);
-        // The first of each field: what follows a second `kind` belongs to another member of the family.
+        // Only the first of each field: fields after a second `kind` belong to another member of the family.
         let section = &example[start..end];
         let section =
             section.match_indices("\n#kind").nth(1).map_or(section, |(second, _)| &section[..second]);

@@ -80,7 +80,7 @@ fn any_experiment_is_answered_with_points_and_claims_or_with_faults_that_point_i
         match answer.unwrap_or_else(|_| panic!("case {case} panics:\n{text}")) {
             Ok(experiment) => {
                 assert!(!experiment.variants[0].points.is_empty() && !experiment.seeds.is_empty());
-                // Nothing was observed: no claim can be decided, except ones that need no observation.
+                // Nothing was observed: no claim can be decided, except claims that need no observation.
                 for claim in &experiment.claims {
                     claim.judge(&Frame::default());
                 }

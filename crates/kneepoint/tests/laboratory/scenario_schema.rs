@@ -124,7 +124,7 @@ struct Kind {
     says: &'static [&'static str],
 }
 
-/// These kinds, and no others: a schema sees one value at a time, and a text as a text.
+/// Only these kinds: a schema sees one value at a time, and a text as a text.
 const INEXPRESSIBLE: &[Kind] = &[
     Kind {
         name: "a quantity out of its range: it is a text with a unit",

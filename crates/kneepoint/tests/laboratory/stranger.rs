@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A stranger adds one of each kind, in the promised number of files, and everything else finds it.
+//! A stranger adds one of each kind, in the promised number of files, and the rest of the laboratory finds it.
 //!
-//! The core is copied below the target directory, the newcomers are added to the copy, and the copy has to pass the
+//! The core is copied below the target directory, the newcomers are added to the copy, and the copy must pass the
 //! laws, survive the test network, parse, run and report them. The test is offline, and quick when run again, because
 //! unchanged crates are not compiled again.
 
@@ -16,7 +16,7 @@ enum Edit {
     Own(&'static str, &'static str),
     /// A line at the end of the registry in a file.
     Line(&'static str, &'static str),
-    /// Below the one line of a file that is `marker`, other text.
+    /// Inserts text below the single line of a file that is `marker`.
     Below { file: &'static str, marker: &'static str, text: &'static str },
 }
 
@@ -47,7 +47,7 @@ impl Edit {
     }
 }
 
-/// How the block of a registry begins and ends.
+/// The first and last lines of a registry's block.
 const BLOCKS: [(&str, &str); 2] = [("\n    algorithms {\n", "    }\n"), ("\nverbs! {\n", "}\n")];
 
 /// A file with one line more at the end of its registry: a block, or else the public modules.
@@ -160,7 +160,7 @@ fn read(path: &Path, place: &Path, tree: &mut Tree) {
     }
 }
 
-/// The tests of the copy: that of newcomers, and two of ours that need nothing but the core.
+/// The tests of the copy: the newcomers', and two of ours that need only the core.
 const TESTS: &str = include_str!("stranger/main.rs.txt");
 const OURS: [&str; 3] = ["common/wire.rs", "laws", "transfers.rs"];
 

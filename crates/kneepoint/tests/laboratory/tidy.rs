@@ -180,7 +180,7 @@ fn the_modules_of_the_bench_and_of_the_binary_import_in_one_direction() {
     report(imports_from_below(&sources_of("../kneepoint-cli/src")));
 }
 
-/// Several calls work in one process at the same time: what belongs to a call is in its session.
+/// Several calls work in one process at the same time: the state of a call is in its session.
 #[test]
 fn no_static_of_the_bench_or_of_the_binary_holds_a_call() {
     let mut faults = Vec::new();
@@ -254,7 +254,7 @@ fn the_controllers_need_no_standard_library_and_three_dependencies() {
     report(faults);
 }
 
-/// Everybody who builds compiles them. The lock also has those of other systems and of features that are off.
+/// Everybody who builds compiles them. The lock also has crates of other systems and of disabled features.
 #[test]
 fn the_number_of_crates_is_the_one_that_was_thought_about() {
     let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.lock");

@@ -100,14 +100,14 @@ fn an_open_loop_of_web_pages_asks_on_time_and_never_for_less_than_the_least() {
     let mean = ledger.completed.iter().map(|ended| ended.size.0).sum::<u64>() as f64 / asked;
     // Pareto II of mean 10 kB and shape 1.2 is 2 kB at the 80th percentile's … clamped: 6.2 kB.
     assert!((4_500.0..8_000.0).contains(&mean), "{mean}");
-    // As many slots as transfers that overlap.
+    // As many slots as overlapping transfers.
     let slots = ledger.completed.iter().map(|ended| ended.flow).max().unwrap_or(0) + 1;
     assert!((10..100).contains(&slots), "{slots}");
 }
 
 #[test]
 fn packets_of_a_past_transfer_mean_nothing_to_the_next() {
-    // The timer begins far below the round trip, so that copies are still on their way when the transfer is done.
+    // The timer begins far below the round trip, so that copies are still in flight when the transfer is done.
     let params =
         web::Params { model: web::Model::Slots, gap: Span::from_millis(1), ..web::Params::default() };
     let mut valid = browsing(params, 8);
@@ -367,8 +367,9 @@ fn scenario_parse(text: &str) -> Valid {
     kneepoint::scenario::parse(text).expect("a scenario").cases.remove(0).valid
 }
 
-/// One fixed run. When a change of behaviour is meant, run this test: it prints the new hash. Put that here together
-/// with the reason in the commit, after looking at the bounds below: they say whether the run still makes sense.
+/// One fixed run. After an intended change of behaviour, run this test: it prints the new hash. Put that here
+/// together with the reason in the commit, after looking at the bounds below: they say whether the run still makes
+/// sense.
 #[test]
 fn a_fixed_run_gives_the_same_bytes_on_every_machine_and_in_every_profile() {
     const HASH: u64 = 0xdc14_aae6_d5b1_7ccd;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A transfer completes under any behaviour of the network: every recovery, every controller, every option.
 //!
-//! `KNEE_FUZZ_CASES` sets how many random networks each pair of recovery and controller meets.
+//! `KNEE_FUZZ_CASES` sets the number of random networks for each pair of recovery and controller.
 
 use kneepoint::cc;
 use kneepoint::packet::{Flags, Packet};
@@ -11,7 +11,7 @@ use kneepoint::units::{Bytes, Span, Time};
 
 use crate::common::wire::{Fate, Transfer, Way};
 
-/// Options that each switch one thing from the defaults, and one that switches them all.
+/// Options that each change one default, and one set that changes them all.
 fn variants(recovery: Recovery) -> Vec<(&'static str, Options)> {
     let usual = Options { recovery, ..Options::default() };
     vec![
@@ -66,7 +66,7 @@ fn everything(test: impl Fn(&str, &Options, &cc::Config)) {
     }
 }
 
-/// Completes a transfer, and says which it was if it does not.
+/// Completes a transfer, and names it if it does not.
 fn complete(
     name: &str,
     options: &Options,
@@ -274,7 +274,7 @@ fn a_stop_after_everything_was_sent_changes_nothing() {
     transfer.complete(Span::from_secs(5));
 }
 
-/// Sizes of writes, and how long after the one before each comes.
+/// Sizes of writes, and the time of each after the previous one.
 const WRITES: [(u64, u64); 7] =
     [(0, 700), (0, 1), (3, 2_500), (160, 12_000), (40, 999), (900, 4_001), (7, 6_000)];
 

@@ -68,7 +68,7 @@ fn a_viewer_has_the_bit_rate_that_the_link_allows_and_no_stalls() {
 
 #[test]
 fn a_video_in_one_encoding_above_the_rate_of_the_link_stalls_for_the_difference() {
-    // 1.25 Mbit/s of 1.3 are payload; a second of video takes 1.6 s, so playback stands still for 0.6 of each 1.6 s.
+    // 1.25 Mbit/s of 1.3 are payload; a second of video takes 1.6 s, so playback stalls for 0.6 of each 1.6 s.
     let rows =
         rows("1.3mbit", "[[vod]]\ncc = \"reno\"\nladder = \"2mbit\"\nrule = \"highest\"\nstart = \"0s\"\n");
     let group = |metric| value(&rows, metric, &[("group", "vod")]);

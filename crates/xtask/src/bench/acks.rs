@@ -72,7 +72,7 @@ const TIMED: (u32, u32) = (50, 20);
 pub struct Arguments {
     /// The controller, or `nothing`.
     controller: String,
-    /// How often to walk through the acknowledgements.
+    /// The number of walks through the acknowledgements.
     walks: u32,
 }
 

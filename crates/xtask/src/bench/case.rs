@@ -211,7 +211,7 @@ impl Benchmark {
     }
 }
 
-/// The same scenario with Linux's hosts, which keep nothing of `[tcp]` but their jitter.
+/// The same scenario with Linux hosts, which keep nothing of `[tcp]` but their jitter.
 fn on_linux(text: &str) -> String {
     let mut options = false;
     let kept = text.lines().filter(|line| {

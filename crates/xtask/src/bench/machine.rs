@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Where and when a measurement was made, and of which sources.
+//! The place, time and sources of a measurement.
 
 use std::fs::read_to_string;
 use std::process::Command;

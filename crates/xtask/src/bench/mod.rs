@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The cost of a packet: processor time, instructions, events and memory, compared with ns-2.
 //!
-//! Every run has its own process, so that its peak memory can be read. Runs of ns-2 alternate with ours, so that both
-//! meet the same load on the machine, and a ratio is the median over the rounds, as the machine's speed changes between them.
+//! Every run has its own process, so that its peak memory can be read. Runs of ns-2 alternate with ours, so that both are
+//! exposed to the same load on the machine, and a ratio is the median over the rounds, as the machine's speed changes between
+//! them.
 
 pub mod acks;
 mod case;
@@ -57,7 +58,7 @@ pub struct Arguments {
     /// Measure only the cost of a packet on links that police, shape, grant, reorder, duplicate, corrupt or hand over.
     #[arg(long, conflicts_with_all = ["quick", "acks", "variants", "scale", "write"])]
     effects: bool,
-    /// Measure only what surrounds the runs of a study: the start of `knee`, its use of the cores, its report.
+    /// Measure only the overhead of a study: the start of `knee`, its use of the cores, its report.
     #[arg(long, conflicts_with_all = ["quick", "acks", "variants", "scale"])]
     study: bool,
     /// Do not run ns-2.
@@ -111,7 +112,7 @@ pub struct Guided {
     pub ns2_over_guided: Option<f64>,
 }
 
-/// Times every case that is wanted.
+/// Times every requested case.
 pub fn run(arguments: &Arguments) -> Result<bool, String> {
     let program = this()?;
     if arguments.train {
@@ -181,7 +182,7 @@ pub fn run(arguments: &Arguments) -> Result<bool, String> {
     Ok(true)
 }
 
-/// Prints a section of the page, and writes it into the page if that is wanted.
+/// Prints a section of the page, and writes it into the page if requested.
 fn section(arguments: &Arguments, text: &str) -> Result<bool, String> {
     print!("{text}");
     if arguments.write {
@@ -273,7 +274,7 @@ fn ns2_ns_per_packet(case: &Benchmark, seconds: u32) -> Result<f64, String> {
     Ok(1e9 * run.user_seconds / packets)
 }
 
-/// Instructions per packet; says so if nothing can count them.
+/// Instructions per packet; a message says if nothing can count them.
 fn instructions(program: &Path, case: &str, seconds: (u32, u32)) -> Option<f64> {
     eprintln!("counting instructions: {case}");
     instructions::per_packet(program, case, seconds)

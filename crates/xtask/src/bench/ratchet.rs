@@ -26,7 +26,7 @@ pub struct Arguments {
     /// Write crates/xtask/record.toml: lower counts, and higher ones with a reason.
     #[arg(long)]
     write: bool,
-    /// Why counts rise; kept in the record.
+    /// The reason for a rise of counts; kept in the record.
     #[arg(long, requires = "write")]
     reason: Option<String>,
     /// Compare with the record of an earlier revision.
@@ -34,7 +34,7 @@ pub struct Arguments {
     since: Option<String>,
 }
 
-/// Measures and compares. Whether every count is at its record.
+/// Measures and compares. Returns whether every count is at its record.
 pub fn run(arguments: &Arguments) -> Result<bool, String> {
     let build = Build::own();
     let mut record = match &arguments.since {
@@ -107,7 +107,7 @@ fn table(figures: &[Figure], record: &Record) -> String {
     text
 }
 
-/// Prints what is to be done. Whether every count is at its record.
+/// Prints the required actions. Returns whether every count is at its record.
 fn report(figures: &[Figure], record: &Record) -> bool {
     let excess = |figure: &&Figure| record.excess(figure).unwrap_or(0.0);
     let above = figures.iter().filter(|figure| excess(figure) > TOLERANCE).count();

@@ -109,7 +109,7 @@ impl Display for Per {
 }
 
 impl Build {
-    /// How this program was built.
+    /// The build of this program.
     pub fn own() -> Build {
         Build {
             toolchain: machine::rustc(),
@@ -179,14 +179,15 @@ impl Record {
         self.table(figure.per).get(figure.name).copied()
     }
 
-    /// How far a figure is above its record, in percent.
+    /// The excess of a figure over its record, in percent.
     pub fn excess(&self, figure: &Figure) -> Option<f64> {
         self.count(figure).map(|count| 100.0 * (figure.count / count - 1.0))
     }
 
     /// Lowers the record to `figures`, and raises it where they exceed it by more than the tolerance; the error names
-    /// the first of these if there is no reason. Small rises are not recorded, or they would add up unseen; a reason
-    /// covers those above half the tolerance, which would pass here and fail where a path is a few bytes longer.
+    /// the first of these if there is no reason. Small rises are not recorded, or they would add up unnoticed; a
+    /// reason covers those above half the tolerance, which would pass here and fail where a path is a few bytes
+    /// longer.
     pub fn ratchet(&self, figures: &[Figure], after: &str, reason: Option<&str>) -> Result<Record, String> {
         let mut next = Record { raised: self.raised.clone(), ..Record::empty(self.build.clone()) };
         let mut risen = BTreeMap::new();

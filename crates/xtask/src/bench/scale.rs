@@ -29,7 +29,7 @@ pub struct Point {
     ns2: Option<f64>,
 }
 
-/// Measures every number of flows; ns-2 where it is wanted.
+/// Measures every number of flows; ns-2 if requested.
 pub fn measure(beside: bool) -> Result<Vec<Point>, String> {
     let program = this()?;
     SCALE

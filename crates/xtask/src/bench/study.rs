@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What surrounds the runs of a study: how long `knee` takes to the first of them, how well many fill the cores, and how
-//! long reading them back and writing the report takes.
+//! The overhead of a study: how long `knee` takes to the first run, how well many runs fill the cores, and how long
+//! reading them back and writing the report takes.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -28,13 +28,13 @@ scheme = ["reno", "cubic", "pert", "vegas"]
 /// Its runs.
 const RUNS: u32 = 200;
 
-/// How often the study is timed.
+/// The number of times that the study is timed.
 const ROUNDS: usize = 5;
 
 /// Starts of the program that are timed.
 const STARTS: usize = 20;
 
-/// What was measured.
+/// The measurements of a study.
 pub struct Study {
     start: Duration,
     cores: usize,
@@ -81,7 +81,7 @@ pub fn measure() -> Result<Study, String> {
     eprintln!(
         "a study of {RUNS} runs, {ROUNDS} times: one job, {cores} jobs, none, and one job on each core"
     );
-    // The least of each: other load only ever adds.
+    // The least of each, since other load only adds.
     let mut least = [Duration::MAX; 4];
     for _ in 0..ROUNDS {
         let round = [study(1, true)?, study(cores, true)?, study(cores, false)?, side_by_side()?];
@@ -105,7 +105,7 @@ impl Study {
              | {} jobs, one for each core | {:.2} s |\n\
              | efficiency over cores | {:.1} % |\n\
              | {} studies at once, one job each | {:.2} s |\n\
-             | efficiency beside that | {:.1} % |\n\
+             | efficiency compared with that | {:.1} % |\n\
              | all runs kept: reading them, the report, its figures and tables | {:.2} s |\n\
              | a kept run | {:.1} kB |\n",
             1e3 * self.start.as_secs_f64(),

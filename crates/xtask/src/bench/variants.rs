@@ -58,7 +58,7 @@ pub const KINDS: [Per; 6] = [Per::Queue, Per::Feedback, Per::Recovery, Per::Sour
 /// One algorithm instead of the default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Variant {
-    /// What is exchanged.
+    /// The part that is exchanged.
     pub per: Per,
     /// The algorithm.
     pub name: &'static str,
@@ -88,7 +88,7 @@ impl Variant {
         all().find(|variant| variant.path() == path)
     }
 
-    /// How it is called on the command line.
+    /// Its name on the command line.
     pub fn path(&self) -> String {
         format!("{}/{}", self.per, self.name)
     }
@@ -150,7 +150,7 @@ impl Variant {
     }
 }
 
-/// A group of this source, with these lines besides.
+/// A group of this source, with these additional lines.
 fn group(source: &str, lines: &str, cc: &str) -> Result<String, String> {
     let config = traffic::Config::named(source).ok_or_else(|| format!("no source is called {source}"))?;
     let nature = config.nature();

@@ -55,7 +55,7 @@ fn page(preface: &str, suite: &str) -> String {
     page
 }
 
-/// How many cases each controller passes.
+/// The number of cases that each controller passes.
 fn summary(page: &mut String, of: &[&Kept]) {
     page.push_str("\n| controller | scheme | passed | failed | not applicable |\n|---|---|---:|---:|---:|\n");
     for kept in of {
@@ -67,7 +67,7 @@ fn summary(page: &mut String, of: &[&Kept]) {
     }
 }
 
-/// Every criterion: who fails it, and to whom it does not apply.
+/// Every criterion: the controllers that fail it, and the ones to which it does not apply.
 fn matrix(page: &mut String, of: &[&Kept], cases: &[KeptCase]) {
     page.push_str("\n## The criteria\n\n| case | source | passed by | failed by | not applicable to |\n|---|---|---|---|---|\n");
     let mut sorted: Vec<&KeptCase> = cases.iter().collect();
@@ -85,7 +85,7 @@ fn matrix(page: &mut String, of: &[&Kept], cases: &[KeptCase]) {
     }
 }
 
-/// Where its document says it.
+/// Its place in the document.
 fn section(case: &KeptCase) -> &str {
     case.source.rsplit(", ").next().unwrap_or_default()
 }

@@ -33,7 +33,7 @@ the verbs print.
 * A character that would act or hide instead of being seen, as the escape of a terminal, is written as an escape of JSON, `\\u001b`, in
   terminals, reports, figures and CSV files; Parquet and Arrow have the character, and JSON has it again when it is read.
 * The end of a key is its unit; a key without one is a text, a count or a ratio. *Fractions* are of one, not percent.
-* `OUT` is the directory of `--out`. A name between `<` and `>` stands for one that differs.
+* `OUT` is the directory of `--out`. A name between `<` and `>` represents one that differs.
 * An *estimate* is an object: `mean`, the mean over the runs, and `half_width`, half the width of its 95 % confidence
   interval, `null` with one run or where all runs are the same. A column with an estimate has the mean, and one that ends in
   `_half_width` the rest. The interval is Student's, symmetrical; reports for people cut it at the bounds of the quantity, as
@@ -53,7 +53,7 @@ A Parquet file has the columns of the CSV file beside it, and these entries in i
 | `schema_version` | as in JSON |
 | `about` | what a line is |
 | `columns` | JSON: an object that has `unit` and `definition` under the name of each column, as below |
-| `manifest` | JSON: the [manifest](#manifest) of the runs; machine, date, command line and notes are left out, so that equal runs make equal files |
+| `manifest` | JSON: the [manifest](#manifest) of the runs; machine, date, command line and notes are left out, so that equal runs produce identical files |
 
 ```python
 import json, pyarrow.parquet

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `docs/reference/scenario.md`: every section of a scenario and its fields, as the JSON Schema has them.
+//! `docs/reference/scenario.md`: every section of a scenario and its fields, from the JSON Schema.
 
 use std::fmt::Write;
 
@@ -71,7 +71,7 @@ const FAMILIES: [(&str, &str, &str); 6] = [
 /// A table of TOML, or the sections of one name.
 struct Section<'s> {
     name: &'s str,
-    /// As it is written: `[run]`, `[[flows]]`.
+    /// As written: `[run]`, `[[flows]]`.
     title: String,
     about: &'s str,
     /// The definition that it refers to in the schema, and the fields that are declared in place.
@@ -135,7 +135,7 @@ fn section<'s>(name: &'s str, value: &'s Value, definitions: &'s Value) -> Secti
     Section { name, title, about: value["description"].as_str().unwrap_or(""), refers, fields: declared }
 }
 
-/// Where the values of a family are described.
+/// The place where the values of a family are described.
 fn chosen(refers: &str) -> String {
     let family = FAMILIES.iter().find(|(name, ..)| *name == refers);
     family.map_or(String::new(), |(_, what, at)| format!(" `kind` is [{what}](../algorithms.md#{at})."))

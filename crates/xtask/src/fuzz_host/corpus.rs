@@ -9,12 +9,12 @@ use kneepoint_linux::player::record::Played;
 
 use super::Recorded;
 
-/// A player that was later than this has not played what its script says.
+/// A player that was later than this has not played its script.
 const LATEST: Span = Span::from_micros(1500);
-/// How the names of scripts end.
+/// The suffix of scripts' names.
 const EXTENSION: &str = "pkt";
 
-/// Why a script must not be believed, if it must not.
+/// The reason why a script is not credible, if it is not.
 pub fn spoiled(played: &Played) -> Option<String> {
     match &played.failure {
         Some(failure) => Some(failure.clone()),

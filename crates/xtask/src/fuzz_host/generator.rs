@@ -57,7 +57,7 @@ fn small(rng: &mut Rng, least: f64, most: f64) -> f64 {
     least + (most - least) * draw * draw
 }
 
-/// Nothing goes wrong yet.
+/// Without disturbances so far.
 fn base(seed: u64, choice: &Choice, rng: &mut Rng) -> (Plan, u32) {
     let controller = choice.controllers[rng.below(choice.controllers.len() as u64) as usize].clone();
     let segments = small(rng, 12.0, 200.0) as u32;

@@ -10,7 +10,7 @@ pub enum Verdict {
     Identical,
     /// It does not.
     Different(First),
-    /// The script must not be believed, or cannot be read.
+    /// The script is not credible, or cannot be read.
     Spoiled(String),
 }
 
@@ -19,7 +19,7 @@ pub enum Verdict {
 pub struct First {
     /// The difference, without numbers: differences of one kind are counted together.
     pub kind: String,
-    /// The difference as it is printed.
+    /// The difference as printed.
     pub text: String,
 }
 
@@ -100,7 +100,7 @@ fn nature(packet: &str, high: u32) -> &'static str {
     }
 }
 
-/// How much a packet is early or late, in steps.
+/// The time by which a packet is early or late, in steps.
 fn timing(line: &str, seen: &str) -> String {
     let number = |text: &str| text.parse::<f64>().ok();
     let when = line.split_whitespace().next().unwrap_or_default();

@@ -139,7 +139,7 @@ fn live(arguments: &Arguments) -> Result<Vec<Entry>, String> {
     Ok(entries)
 }
 
-/// A name with a script, or with the reason why it must not be believed.
+/// A name with a script, or with the reason why it is not credible.
 type Recorded = (String, Result<String, String>);
 
 fn judged(scripts: &[Recorded]) -> Vec<Entry> {

@@ -120,7 +120,7 @@ pub fn json(entries: &[Entry]) -> Value {
     json!({ "groups": groups, "first_differences": kinds })
 }
 
-/// Whether this many in a hundred of the scripts that can be believed are identical.
+/// Whether this many percent of the credible scripts are identical.
 pub fn agrees(entries: &[Entry], percent: f64) -> bool {
     counts(entries).get("all").is_some_and(|all| 100.0 * all.share() >= percent)
 }

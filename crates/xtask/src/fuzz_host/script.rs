@@ -49,10 +49,10 @@ pub fn text(case: &Case, played: &Played, kernel: &str) -> String {
     text
 }
 
-/// Why the kernel sends something.
+/// The reason for a packet of the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Cause {
-    /// Something arrived or was written.
+    /// An arrival or a write.
     Event,
     /// A timer expired, late by this much at most.
     Timer(Span),

@@ -63,7 +63,7 @@ fn simpler(case: &Case) -> Vec<Case> {
     plans.into_iter().map(|less| Case { plan: less, ..case.clone() }).collect()
 }
 
-/// Plans with less data: without its end, and without its beginning, so that what goes wrong moves to the front.
+/// Plans with less data: without its end, and without its beginning, so that the disturbance moves to the front.
 fn shorter(plan: &Plan) -> impl Iterator<Item = Plan> {
     [(1, 2), (3, 4), (9, 10)].into_iter().flat_map(|(of, parts)| {
         let mut less = plan.clone();

@@ -17,7 +17,7 @@ use kneepoint::study::hunt::{Arena, Company, Contestants, Genome, Step, WEAKNESS
 use kneepoint::tcp::Host;
 use rayon::prelude::*;
 
-/// Which traces are compared.
+/// The traces to compare.
 #[derive(Args)]
 pub struct Arguments {
     /// Every so many-th trace
@@ -39,7 +39,7 @@ const WIRE: f64 = 1500.0 / 1448.0;
 
 /// A trace with both scores.
 pub struct Scored {
-    /// The trace, as it was published.
+    /// The trace as published.
     pub trace: Vec<u32>,
     /// The kernel's score.
     pub kernel: f64,
@@ -67,7 +67,7 @@ fn genome(trace: &[u32]) -> Result<Genome, String> {
     Ok(Genome { steps: vec![step(*a, *c, *e), step(*b, *d, *f)], ..Genome::plain(100 * queue) })
 }
 
-/// Every so many-th trace of a controller with our score.
+/// Every n-th trace of a controller with our score.
 pub fn scored(controller: &str, each: usize) -> Result<Vec<Scored>, String> {
     let contestants = Contestants::new(controller, "cubic", Host::Linux, &Extensions::NONE)?;
     let arena = Arena::new(contestants, vec![&WEAKNESSES[0]]);
@@ -99,7 +99,7 @@ fn ranks(values: &[f64]) -> Vec<f64> {
     values.iter().map(rank).collect()
 }
 
-/// Compares, and says so.
+/// Compares, and prints the result.
 pub fn run(arguments: &Arguments) -> Result<bool, String> {
     let mut lines = String::from(
         "| controller | traces | Spearman's ρ | of the kernel's worst tenth, among our worst fifth | mean difference of scores | mean absolute difference |\n\

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde_json::{Value, json};
 
-/// What is kept.
+/// The reports to keep.
 #[derive(Args)]
 pub struct Arguments {
-    /// Directories of `knee live`, each called as its finding, to be kept
+    /// Directories of `knee live`, each named after its finding, to be kept
     directories: Vec<PathBuf>,
 }
 

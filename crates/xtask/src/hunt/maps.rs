@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::search::{hunt, round};
 
-/// How hard is hunted.
+/// The effort of the hunt.
 #[derive(Args)]
 pub struct Arguments {
     /// Controllers, instead of all

@@ -23,7 +23,7 @@ pub struct Arguments {
 enum Part {
     /// Compare our scores of AdvNet's traces with the kernel's.
     Advnet(advnet::Arguments),
-    /// Keep what `knee live` said of findings.
+    /// Keep results of `knee live` for findings.
     Confirm(confirm::Arguments),
     /// Hunt every controller, and write the map of its weaknesses.
     Maps(maps::Arguments),

@@ -9,7 +9,7 @@ use kneepoint::units::Span;
 
 use super::search::{hunt, until};
 
-/// How long is looked.
+/// The time budget.
 #[derive(Args)]
 pub struct Arguments {
     /// Seeds of each
@@ -41,7 +41,7 @@ struct Known {
     criterion: &'static str,
 }
 
-/// What most of them have in common: a network of constant capacity, and CUBIC for comparison.
+/// The properties that most of them share: a network of constant capacity, and CUBIC for comparison.
 const USUAL: Known = Known {
     name: "",
     source: "",
@@ -64,7 +64,7 @@ const KNOWN: &[Known] = &[
     Known {
         name: "BBR uses less than a tenth",
         source: "CCAC, SIGCOMM 2021, `bbr_low_util`",
-        // Jitter at random is no adversary; a delay in steps is.
+        // Random jitter is not an adversary; a delay in steps is.
         profile: |constant| constant.delayed(4, 10.0).with(Gene::Lasting, (500, 20_000)),
         shows: |hunt, elite| elite.genome.duration() >= Span::from_secs(5) && used(hunt, elite) < 0.1,
         criterion: "use < 10 % of a constant capacity in 5 s at least; the delay has up to four steps; CUBIC more than twice as much",

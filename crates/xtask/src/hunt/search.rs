@@ -8,7 +8,7 @@ use kneepoint::study::hunt::{Arena, Contestants, Elite, Hunt, Profile, Weakness}
 use kneepoint::tcp::Host;
 use rayon::prelude::*;
 
-/// A hunt with Linux's hosts before its first round.
+/// A hunt with Linux hosts before its first round.
 pub fn hunt(
     subject: &str,
     reference: &str,

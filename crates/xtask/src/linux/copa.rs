@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How long packets wait behind a lone Copa, which may take itself for company: a table of docs/linux.md.
+//! How long packets wait behind a lone Copa, which may mistake itself for a competitor: a table of docs/linux.md.
 //!
 //! The runs are those of `knee compare copa/droptail --rate R --rtt T --buffer 4bdp --flows 1 --duration D --seeds 5`.
 

@@ -7,15 +7,15 @@ use serde::{Deserialize, Serialize};
 
 use super::setting::{DURATION, STARTUP, Setting};
 
-/// How long a link must be busy to count as that.
+/// The time for which a link must be busy to count as busy.
 const BUSY: Span = Span::from_millis(100);
 
 /// A packet that came to the queue.
 #[derive(Clone, Copy, Debug)]
 pub struct Passed {
-    /// When it came.
+    /// The time at which it came.
     pub at: Time,
-    /// When it was sent; [`Time::NEVER`] if it was dropped.
+    /// The sending time; [`Time::NEVER`] if it was dropped.
     pub departs: Time,
     /// Its size on the wire.
     pub size: Bytes,
@@ -77,7 +77,7 @@ pub fn figures(setting: &Setting, packets: &[Passed], retransmissions: f64) -> F
     }
 }
 
-/// When `wanted` bytes had been sent within a tenth of a second for the first time, in seconds.
+/// The time at which `wanted` bytes had first been sent within a tenth of a second, in seconds.
 fn to_90(packets: &[Passed], wanted: f64) -> f64 {
     let mut sent: Vec<&Passed> = packets.iter().filter(|one| one.departs < Time::NEVER).collect();
     sent.sort_by_key(|one| one.departs);

@@ -32,7 +32,7 @@ pub struct Recorded {
     pub kernel: String,
 }
 
-/// What this machine lacks.
+/// The requirements that this machine lacks.
 pub fn lacks(settings: &[Setting]) -> Option<String> {
     let controls: Vec<&str> =
         settings.iter().flat_map(|setting| setting.mix.iter().map(|(cc, _)| *cc)).collect();

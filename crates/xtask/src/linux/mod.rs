@@ -97,7 +97,7 @@ const COMPARED: [Compared; 7] = [
     Compared { key: "share", of: |it| it.share, agrees: |a, b| (a - b).abs() <= 0.1, about: "10 points" },
 ];
 
-/// How a figure of the simulator agrees with the kernel's.
+/// The agreement of a simulator's figure with the kernel's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Agreement {
     /// The means are within the limit.
@@ -178,7 +178,7 @@ fn pairs<'s>(
 }
 
 impl Pair<'_> {
-    /// How a figure agrees; none where there is nothing to compare.
+    /// The agreement of a figure; none where there is nothing to compare.
     fn agreement(&self, figure: &Compared) -> Option<Agreement> {
         let alone = self.setting.mix.len() == 1;
         if self.kernel.is_empty() || figure.key == "share" && alone {
@@ -209,7 +209,7 @@ impl Pair<'_> {
     }
 }
 
-/// How many pairs are close, scattered, and different in a figure.
+/// The numbers of pairs that are close, scattered, and different in a figure.
 fn tally(pairs: &[Pair], figure: &Compared) -> [usize; 3] {
     [Agreement::Close, Agreement::Scattered, Agreement::Differs]
         .map(|kind| pairs.iter().filter(|pair| pair.agreement(figure) == Some(kind)).count())
@@ -225,7 +225,7 @@ fn of<'r>(recorded: &'r [Recorded], setting: &Setting) -> impl Iterator<Item = &
     recorded.iter().filter(move |one| one.setting == name && !one.spoiled)
 }
 
-/// Runs every setting on the kernel, as many at once as wanted, and keeps each when it is done.
+/// Runs every setting on the kernel, as many concurrently as requested, and keeps each when it is done.
 fn record(settings: &[Setting], repetitions: u64, at_once: usize) -> Result<(), String> {
     let runs = (1..=repetitions).flat_map(|repetition| settings.iter().map(move |one| (one, repetition)));
     let left = Mutex::new(runs.enumerate());

@@ -112,7 +112,7 @@ fn beside(
     Ok((text + &explained, unexplained))
 }
 
-/// How many figures are close or scattered where one thing of the preset is changed.
+/// The number of figures that are close or scattered where one option of the preset is changed.
 fn changed(settings: &[Setting], recorded: &[Recorded]) -> Result<String, String> {
     let mut text = String::new();
     heads(&mut text, "changed");

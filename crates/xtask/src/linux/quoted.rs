@@ -144,7 +144,7 @@ mod tests {
         let (page, cells, mut quoted) = (line(PAGE), cells(), 0);
         for place in 0..explanations.len() {
             let text = line(explanations.text(place));
-            // A word without a number in the table stands for itself, and ends the part that is searched.
+            // A word without a number in the table is kept as it is, and ends the part that is searched.
             let mut parts = vec![String::new()];
             for (before, quote) in pieces(&text) {
                 *parts.last_mut().unwrap() += before;

@@ -20,7 +20,7 @@ pub struct Setting {
 pub const DURATION: Span = Span::from_secs(20);
 /// The time that transfers are given to share the link.
 pub const STARTUP: Span = Span::from_secs(5);
-/// From one transfer's start to the next one's.
+/// The interval between two transfers' starts.
 pub const STAGGER: Span = Span::from_millis(200);
 /// A packet on the wire: Ethernet's payload.
 const PACKET: u64 = 1500;

@@ -14,7 +14,7 @@ use super::setting::Setting;
 #[derive(Debug)]
 pub struct Packets {
     rate: Rate,
-    /// How many transfers there are; hosts of a kernel send a few packets of no transfer, too.
+    /// The number of transfers; hosts of a kernel also send a few packets outside of transfers.
     transfers: u32,
     pub passed: Vec<Passed>,
     /// Packets retransmitted.

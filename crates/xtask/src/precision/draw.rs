@@ -17,7 +17,7 @@ pub(super) fn scenario(place: u64) -> String {
     let flows = rng.pick(&[1, 2, 3, 5, 8, 12]);
     let (control, queue) = (rng.pick(&CONTROLS), rng.pick(&QUEUES));
     let buffer = rng.pick(&["0.5bdp", "1bdp", "2bdp"]);
-    // As `knee compare` has it: starts in the first eighth, and the middle half is measured.
+    // As in `knee compare`: starts in the first eighth, and the middle half is measured.
     format!(
         "[run]\nduration = \"{:.3}s\"\nmeasure = \"{:.3}s..{:.3}s\"\n[topology]\nkind = \"dumbbell\"\nrate = \"{rate_mbit}mbit\"\n\
          rtt = \"{rtt_ms}ms\"\nbuffer = \"{buffer}\"\n[queue]\nkind = \"{queue}\"\n[[flows]]\nname = \"long\"\ncount = {flows}\n\

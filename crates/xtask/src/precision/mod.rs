@@ -85,7 +85,7 @@ pub fn run(arguments: &Arguments) -> Result<bool, String> {
     let bar = ProgressBar::new((arguments.long + arguments.short) as u64);
     let (long, short) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let all = Mutex::new(Vec::new());
-    // In blocks, so that the same ones are drawn in any order of runs.
+    // In blocks, so that the same scenarios are drawn in any order of runs.
     for block in 0.. {
         if long.load(Ordering::Relaxed) >= arguments.long && short.load(Ordering::Relaxed) >= arguments.short
         {
@@ -154,7 +154,7 @@ fn table(all: &[Judged]) -> String {
     text
 }
 
-/// Fairness over a window is another quantity than over fifty, so it is not judged.
+/// Fairness over a window is another quantity than over fifty windows, so it is not judged.
 fn without_fairness(record: &mut Record) {
     let Some(parts) = &mut record.parts else { return };
     for column in parts.columns_of("jain_index") {

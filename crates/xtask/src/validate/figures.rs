@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::setting::{self, Setup};
 
-/// Where figures were measured: the bottleneck, a hop, or the flows over all hops.
+/// The place of measurement: the bottleneck, a hop, or the flows over all hops.
 pub type Location = String;
 
 /// Figures of one run at one place; NaN where the simulator does not report them.
@@ -21,7 +21,7 @@ pub struct Figures {
     pub drops: Ratio,
     /// Packets marked, and over packets arrived.
     pub marks: Ratio,
-    /// Bits on the wire over what the link could carry.
+    /// Bits on the wire over the link's capacity.
     pub utilization: f64,
     /// Payload of the long flows over the link's rate.
     pub goodput: f64,
@@ -49,7 +49,7 @@ const NOTHING: Figures = Figures {
     jain: f64::NAN,
 };
 
-/// Where the flows over all hops are measured.
+/// The place where flows over all hops are measured.
 const ALL_HOPS: &str = "all hops";
 
 impl Figures {
@@ -61,7 +61,7 @@ impl Figures {
             ratio: number(value, rate),
         };
         let Some(links) = row["links"].as_array() else {
-            // With data both ways the recorded bytes cannot be distinguished from 32-bit wraps.
+            // With data in both directions the recorded bytes cannot be distinguished from 32-bit wraps.
             let two_way = setup.count("rev", 0) > 0;
             let figures = Figures {
                 queue: number(row, "q_norm"),

@@ -16,7 +16,7 @@ pub const GROUP: &str = "live";
 /// Seeds of the other simulator per point.
 const SEEDS: u64 = 2;
 
-/// Runs the wanted ones of a handful of points; those whose simulator is not installed are left out, with a note.
+/// Runs the requested ones of a handful of points; points whose simulator is not installed are left out, with a note.
 pub fn points(python: &Path, wanted: impl Fn(&Point) -> bool) -> Result<Vec<Point>, String> {
     let mut points: Vec<Point> = settings().into_iter().map(point).filter(wanted).collect();
     if !ns2::installed() {

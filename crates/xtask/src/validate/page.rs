@@ -13,7 +13,7 @@ const GROUPS: [(&str, &str); 14] = [
     ("A", "Bandwidth, 1 Mbit/s to 1 Gbit/s at 60 ms"),
     ("B", "Round-trip time, 10 ms to 1 s at 150 Mbit/s, 50 flows"),
     ("C", "Flows, 10 to 1000 at 500 Mbit/s and 60 ms, measured from 30 to 60 s"),
-    ("D", "Web sessions beside 50 flows at 150 Mbit/s and 60 ms"),
+    ("D", "Web sessions with 50 flows at 150 Mbit/s and 60 ms"),
     ("E", "Ten flows with round-trip times from 12 to 120 ms, and 100 web sessions"),
     ("F", "Parking lot: six routers, twenty flows over each hop, twenty over all"),
     (
@@ -25,7 +25,7 @@ const GROUPS: [(&str, &str); 14] = [
     ("J", "Routers with a proportional-integral controller, dropping and marking"),
     ("L", "Queue disciplines at 10 Mbit/s: PI, REM, AVQ and RIO, dropping and marking"),
     ("M", "Queue disciplines of ns-3: drop tail, CoDel, FQ-CoDel, PIE and FQ-PIE"),
-    ("N", "PERT, beside an implementation for ns-2 that was written from the paper alone"),
+    ("N", "PERT, compared with an implementation for ns-2 that was written from the paper alone"),
     ("O", "FAST of ns-2.35's own sources: alone, with 8, 20 and 100 packets a flow"),
 ];
 
@@ -125,7 +125,7 @@ fn differs(row: &MetricPairs) -> bool {
     row.pairs.iter().any(|pair| pair.verdict == Agreement::Differs)
 }
 
-/// What readers of Markdown call the section of a group.
+/// The anchor of a group's section in Markdown.
 fn anchor(group: &str, title: &str) -> String {
     let heading = format!("{group}. {title}").to_lowercase();
     let kept = heading.chars().filter(|letter| letter.is_alphanumeric() || " -".contains(*letter));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What `tcp_bbr` of Linux 6.18 lets into flight beyond the product of rate and delay.
+//! The packets that `tcp_bbr` of Linux 6.18 permits in flight beyond the product of rate and delay.
 //!
 //! ```text
 //! Q = packets that the pacing rate sends in 1/1024 s, whole, at most 64 KB, at least 2; 1 below 1.2 Mbit/s
@@ -42,7 +42,7 @@ fn target(product: f64, pacing: f64, probes: bool) -> f64 {
     2.0 * libm::ceil(packets / 2.0) + if probes { 2.0 } else { 0.0 }
 }
 
-/// How many packets arrive at once, beyond the rate.
+/// The number of packets that arrive at once, in excess of the rate.
 #[derive(Clone, Debug, Default)]
 pub struct Aggregation {
     /// t0, and the arrivals since.
@@ -89,7 +89,7 @@ impl Aggregation {
 }
 
 impl State {
-    /// `gain` products of rate and delay with `extra` packets, and those that the host's granularity adds.
+    /// `gain` products of rate and delay plus `extra` packets, and the packets that the host's granularity adds.
     #[cold]
     pub(super) fn linux_target(&self, gain: f64, extra: f64) -> f64 {
         let known = self.rtt < Span::MAX;
@@ -99,7 +99,7 @@ impl State {
         target(libm::ceil(product) + extra, self.pacing, probes)
     }
 
-    /// Packets that may be in flight because others arrive at once.
+    /// Additional packets in flight that aggregation of acknowledgements permits.
     pub(super) fn extra(&self, aggregation: &Aggregation) -> f64 {
         let most = libm::floor(GREATEST_EXTRA * self.bandwidth);
         if self.filled() { aggregation.extra().min(most) } else { 0.0 }
@@ -110,7 +110,7 @@ impl State {
         if self.linux.is_some() { quantum(self.pacing) } else { 0.0 }
     }
 
-    /// Whether it trusts the rate of a policer.
+    /// Whether it uses the rate of a policer.
     pub(super) fn policed(&self) -> bool {
         self.linux.as_ref().is_some_and(|linux| linux.policing.rate().is_some())
     }

@@ -8,7 +8,7 @@ use crate::units::Time;
 
 /// Phases of ProbeBW.
 const CYCLE: u64 = 8;
-/// The pipe is full after this many rounds in which the rate grew less than by [`GROWTH`].
+/// The pipe counts as full after this many rounds in which the rate grew by less than [`GROWTH`].
 const FULL_ROUNDS: u32 = 3;
 const GROWTH: f64 = 1.25;
 

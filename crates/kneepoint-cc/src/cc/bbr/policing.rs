@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How `tcp_bbr` of Linux 6.18 finds out that a token bucket polices it (`lt_bw`).
+//! How `tcp_bbr` of Linux 6.18 detects that a token bucket polices it (`lt_bw`).
 //!
 //! ```text
 //! an interval   from a loss to a loss, 4 to 16 rounds, in which at least 50/256 as many packets were lost as arrived
@@ -7,7 +7,7 @@
 //! for           48 rounds of ProbeBW, with gain 1
 //! ```
 //!
-//! An interval that becomes longer, or a sender without data, begins all anew. Times are whole milliseconds.
+//! An interval that becomes longer, or a sender without data, restarts the detection. Times are whole milliseconds.
 
 use crate::units::Time;
 
@@ -16,11 +16,11 @@ const LEAST_ROUNDS: u32 = 4;
 const MOST_ROUNDS: u32 = 4 * LEAST_ROUNDS;
 /// Losses over arrivals.
 const LOSSES: f64 = 50.0 / 256.0;
-/// How much the rates of two intervals may differ, as a part of the first.
+/// The permitted difference between the rates of two intervals, as a part of the first.
 const NEAR: f64 = 1.0 / 8.0;
 /// The same in packets per second: 4 kbit/s of packets of 1448 bytes, paced a hundredth below.
 const NEAR_ENOUGH: f64 = 500.0 / (1448.0 * 0.99);
-/// Rounds for which the rate is used.
+/// The number of rounds for which the rate is used.
 const USED_ROUNDS: u32 = 48;
 const MILLISECOND: u64 = 1_000_000;
 
@@ -31,7 +31,7 @@ pub(super) struct News {
     /// Packets that have arrived, and that were lost, so far.
     pub delivered: u64,
     pub lost: u64,
-    /// Whether some were lost just now.
+    /// Whether packets were lost in this acknowledgement.
     pub losses: bool,
     /// Whether the sender lacked data.
     pub limited: bool,
@@ -128,7 +128,7 @@ mod tests {
             Path { policing: Policing::default(), millis: 0, lost: 0 }
         }
 
-        /// The next round, in which this many packets are lost; whether the rate was trusted for long enough.
+        /// The next round, in which this many packets are lost; returns whether the rate was used for long enough.
         fn round(&mut self, lost: u64) -> bool {
             self.millis += 50;
             self.lost += lost;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Aggregation: how many more packets arrive at once than the rate says, because acknowledgements come in bunches.
+//! Aggregation: the surplus of packets that arrive at once over the rate, because acknowledgements come in batches.
 //!
 //! draft-ietf-ccwg-bbr-06 §5.5.9: `extra_acked`.
 
@@ -11,7 +11,7 @@ const ROUNDS: usize = 10;
 /// The surplus of an episode of arrivals, and the greatest of each of the last rounds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Aggregation {
-    /// When the episode began, and the packets that arrived in it.
+    /// The beginning of the episode, and the packets that arrived in it.
     since: Time,
     arrived: f64,
     /// The greatest surplus of a round, at the place of its number modulo the length.
@@ -23,12 +23,12 @@ impl Aggregation {
         Aggregation { since: Time::ZERO, arrived: 0.0, greatest: [(0, 0.0); ROUNDS] }
     }
 
-    /// Nothing was expected to arrive until now.
+    /// No arrivals were expected until now.
     pub fn begin(&mut self, now: Time) {
         self.since = now;
     }
 
-    /// So many packets arrived where `rate` a second are expected; no surplus is more than the window.
+    /// This many packets arrived where `rate` a second are expected; the surplus is limited to the window.
     pub fn learn(&mut self, now: Time, newly: f64, rate: f64, window: f64, round: u64) {
         let mut expected = rate * now.since(self.since).as_secs_f64();
         if self.arrived <= expected {
@@ -53,8 +53,8 @@ mod tests {
     use super::*;
     use crate::units::Span;
 
-    /// 1000 packets a second whose acknowledgements come 20 at a time, every 20 ms: each bunch is 20 more than expected as it begins, and
-    /// what follows it is expected by then.
+    /// 1000 packets a second whose acknowledgements come 20 at a time, every 20 ms: each batch exceeds expectations by 20 at its
+    /// beginning, which the following interval makes up for.
     #[test]
     fn bunches_of_twenty_are_a_surplus_of_twenty_for_ten_rounds() {
         let mut seen = Aggregation::new();

@@ -3,7 +3,7 @@
 //!
 //! draft-ietf-ccwg-bbr-06 §5.3.3.6, §5.5.10: B_lo and I_lo last until the next probe, I_hi until a probe moves it.
 
-/// Upper bounds; infinite where nothing was lost.
+/// Upper bounds; infinite without losses.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
     /// B_lo, packets per second.
@@ -11,7 +11,7 @@ pub(super) struct Bounds {
     /// I_lo and I_hi, packets.
     pub inflight_lo: f64,
     pub inflight_hi: f64,
-    /// How I_hi grows: rounds so far, packets arrived, and packets for which it grows by one.
+    /// The growth of I_hi: rounds so far, packets arrived, and packets for which it grows by one.
     rounds: u32,
     arrived: f64,
     step: f64,
@@ -28,14 +28,14 @@ impl Bounds {
         (self.rate_lo, self.inflight_lo) = (f64::INFINITY, f64::INFINITY);
     }
 
-    /// No bound is less than it was.
+    /// No bound decreases.
     pub fn raise(&mut self, was: &Bounds) {
         self.rate_lo = self.rate_lo.max(was.rate_lo);
         self.inflight_lo = self.inflight_lo.max(was.inflight_lo);
         self.inflight_hi = self.inflight_hi.max(was.inflight_hi);
     }
 
-    /// A round with losses brought `latest`, a rate and a flight; `from` bounds where nothing did.
+    /// A round with losses yielded `latest`, a rate and a flight; `from` is the bound without losses.
     pub fn lower(&mut self, from: (f64, f64), latest: (f64, f64), beta: f64) {
         let or = |bound: f64, else_from: f64| if bound.is_finite() { bound } else { else_from };
         self.rate_lo = latest.0.max(beta * or(self.rate_lo, from.0));
@@ -62,7 +62,7 @@ impl Bounds {
         self.rounds = (self.rounds + 1).min(30);
     }
 
-    /// So many packets arrived while I_hi was in the way.
+    /// This many packets arrived while I_hi was the limit.
     pub fn grow(&mut self, packets: f64) {
         self.arrived += packets;
         let steps = self.arrived / self.step;

@@ -10,7 +10,7 @@ use crate::units::{Span, Time};
 /// Rounds without growth that fill the pipe, and growth.
 const FULL_ROUNDS: u32 = 3;
 const GROWTH: f64 = 1.25;
-/// How long the smallest round-trip time is believed.
+/// The time for which the smallest round-trip time is trusted.
 const RTT_WINDOW: Span = Span::from_secs(10);
 
 /// The model of the path.
@@ -89,12 +89,12 @@ impl Model {
         self.latest = (sample.rate.unwrap_or(0.0), sample.delivered);
     }
 
-    /// From now on the rate must grow from `rate`.
+    /// The rate must grow from `rate` from now on.
     pub fn watch_growth(&mut self, rate: f64) {
         (self.full_rate, self.full_rounds) = (rate, 0);
     }
 
-    /// Whether the rate has stopped growing for long enough.
+    /// Whether the rate has not grown for long enough.
     pub fn full(&self) -> bool {
         self.full_rounds >= FULL_ROUNDS
     }

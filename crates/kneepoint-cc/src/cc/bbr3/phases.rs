@@ -13,7 +13,7 @@ use crate::units::{Span, Time};
 const STARTUP_LOSSES: f64 = 6.0;
 /// Rounds that Drain lasts at most.
 const DRAIN_ROUNDS: u64 = 3;
-/// How long the window is kept small to see the smallest round-trip time.
+/// The time for which the window is kept small to measure the smallest round-trip time.
 const PROBE_RTT: Span = Span::from_millis(200);
 
 /// The state.
@@ -87,7 +87,7 @@ impl State {
         sample.lost_since > self.params.loss_threshold * sample.sent_among
     }
 
-    /// Whether I_hi keeps packets from leaving.
+    /// Whether I_hi is the limit on sending.
     fn hits_bound(&self) -> bool {
         self.window >= self.bounds.inflight_hi && self.before + 1.0 > self.window
     }
@@ -174,7 +174,7 @@ impl State {
         self.bounds.steepen(self.window);
     }
 
-    /// Follows what comes of a probe; returns whether that decided what comes next.
+    /// Follows the outcome of a probe; returns whether it determined the next phase.
     fn adapt_long_term(&mut self, sample: &Sample) -> bool {
         if sample.round && self.probe_ends {
             (self.probe_sample, self.probe_ends) = (false, false);
@@ -236,7 +236,7 @@ impl State {
             return true;
         }
         if self.hits_bound() {
-            // The bound is in the way of the rate.
+            // The bound limits the rate.
             self.model.watch_growth(sample.rate.unwrap_or(0.0));
             return false;
         }
@@ -252,7 +252,7 @@ impl State {
             self.model.delivery.begin_round();
         }
         let Mode::ProbeRtt(until, round) = self.mode else { return };
-        // At so small a window the delivery rate says nothing of the path's rate.
+        // At so small a window the delivery rate does not show the path's rate.
         self.model.delivery.limit(ack.in_flight);
         let Some(end) = until else {
             if self.in_flight <= self.target(0.5) {

@@ -19,23 +19,23 @@ use super::Params;
 use crate::cc::Ack;
 use crate::units::{Span, Time};
 
-/// How long n holds while the window stands still.
+/// The time for which n stays valid while the window is constant.
 const HOLD: Span = Span::from_micros(31_250);
 /// n at most before the first loss: 5 % a round trip.
 const BEFORE_LOSS: f64 = 20.0;
 /// Of one, in r.
 const PARTS: f64 = 16.0;
 
-/// How many packets acknowledged are worth one more in the window.
+/// The number of acknowledged packets for one more in the window.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Steps {
     each: f64,
-    /// The window for which it was counted, and when.
+    /// The window for which it was counted, and the time of that.
     window: f64,
     at: Time,
     /// r, in 16ths.
     ratio: f64,
-    /// It stands still until this packet is acknowledged.
+    /// It is constant until this packet is acknowledged.
     suspended: Option<u64>,
 }
 
@@ -50,7 +50,7 @@ impl Steps {
     #[inline]
     pub(super) fn observe(&mut self, ack: &Ack) {
         if self.suspended.is_some() {
-            // The acknowledgement that ends a recovery episode answers all that had arrived meanwhile.
+            // The acknowledgement that ends a recovery episode covers everything that arrived meanwhile.
             self.suspended = self.suspended.filter(|end| ack.una < *end);
         } else if ack.acked > 0 {
             self.ratio += f64::from(ack.acked) - libm::floor(self.ratio / PARTS);

@@ -21,7 +21,7 @@ use crate::units::Span;
 
 /// Backoffs per second of gradient.
 const FACTOR: f64 = 42.0;
-/// Seconds by which a sum falls at least where a backoff had effect.
+/// The least decrease of a sum, in seconds, after a backoff that had effect.
 const EFFECT: f64 = 32e-6;
 /// Delayed acknowledgements that are remembered at most.
 const DELAYED: u32 = 5;
@@ -29,7 +29,7 @@ const DELAYED: u32 = 5;
 /// The least and the greatest round-trip time of a round, or their gradients: seconds.
 type Extremes = [f64; 2];
 
-/// What the kernel keeps.
+/// The state that the kernel keeps.
 #[derive(Clone, Debug)]
 pub(super) struct Kernel {
     round: Option<Extremes>,
@@ -49,7 +49,7 @@ pub(super) struct Kernel {
 enum Request {
     #[default]
     None,
-    /// The host is to be asked for it.
+    /// A request to the host is pending.
     Made,
     /// The host has noticed it, and reduces.
     Heard,
@@ -69,7 +69,7 @@ impl Kernel {
         }
     }
 
-    /// Whether the host is to reduce.
+    /// Whether the host must reduce.
     pub(super) fn yields(&mut self) -> bool {
         let made = self.request == Request::Made;
         if made {
@@ -151,7 +151,7 @@ impl Cdg {
         self.grow_with_shadow(ack);
     }
 
-    /// Whether this gradient is answered.
+    /// Whether this gradient causes a backoff.
     fn backs_off(&mut self, leading: f64, sums: Extremes, rng: &mut Rng) -> bool {
         if sums.iter().any(|sum| *sum <= -EFFECT) {
             self.in_a_row = 0;
@@ -226,7 +226,7 @@ mod tests {
         let start = Start { version: Version::Linux, ..Start::avoiding(100.0) };
         let mut trace = Trace::new(Cdg::new(super::super::Params::default(), start));
         let mut rng = Rng::stream(1, "cdg", 0);
-        // Certain, as e^-42 is nothing.
+        // Certain, as e^-42 is negligible.
         let answers: Vec<bool> =
             (0..7).map(|_| trace.controller.backs_off(1.0, [1.0; 2], &mut rng)).collect();
         assert_eq!(answers, [true, true, true, true, true, false, false]);

@@ -4,7 +4,7 @@
 use super::{SlowStart, Version};
 
 crate::choice! {
-    /// Which CUBIC.
+    /// The version of CUBIC.
     pub enum Era {
         /// RFC 9438, or Linux's where the host asks for Linux's controllers.
         Auto = "auto",

@@ -22,7 +22,7 @@ use super::super::window::Tally;
 use super::{Cubic, Epoch};
 use crate::units::{Span, Time};
 
-/// How long `n` holds while the window stands still.
+/// The time for which `n` stays valid while the window is constant.
 const HOLD: Span = Span::from_micros(31_250);
 /// `n` at most before the first loss.
 const BEFORE_LOSS: f64 = 20.0;
@@ -32,7 +32,7 @@ const FASTEST: f64 = 2.0;
 const BELOW: f64 = 100.0;
 /// Units of `K` and `t` in a second (Linux BICTCP_HZ: 2^10).
 const UNITS: f64 = 1024.0;
-/// How long after a loss round trips are not believed.
+/// The time after a loss for which round-trip times are ignored.
 const SETTLING: Span = Span::from_secs(1);
 
 /// Counts packets acknowledged for the next one in the window.
@@ -54,13 +54,13 @@ fn whole(seconds: f64) -> f64 {
     libm::floor(seconds * UNITS) / UNITS
 }
 
-/// Packets acknowledged, as a part of the window, for one of West.
+/// Acknowledged packets per packet of West, as a part of the window.
 fn reno_every(beta: f64) -> f64 {
     libm::floor(8.0 * (1.0 + beta) / (3.0 * (1.0 - beta))) / 8.0
 }
 
 impl Cubic {
-    /// Whether a round trip counts now.
+    /// Whether the current round trip is used.
     pub(super) fn believes(&self, now: Time) -> bool {
         self.epoch.is_none_or(|epoch| now.since(epoch.began) >= SETTLING)
     }

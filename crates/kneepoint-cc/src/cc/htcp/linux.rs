@@ -4,7 +4,7 @@
 //! ```text
 //! f = 1 + (10 d + (d/2)² / 1000) / 1000     d milliseconds beyond a second since the last repair ended, each quotient whole
 //! f <- max(8 f / s, 1),  s = 8000 / (10 RTTmin) within 4 and 80            whole, with RTT scaling
-//! α = 2 f (128 - β)                         in 128ths, anew when the window grows and at a loss
+//! α = 2 f (128 - β)                         in 128ths, again when the window grows and at a loss
 //! W += 1  when α · (packets acknowledged since it grew) / 128 >= W;  that acknowledgement is not counted
 //! β = 64                                    where 5 B is not between 4 and 6 Bprevious, and at the first loss after that
 //!     128 RTTmin / RTTmax, in [64, 102]     elsewhere, where RTTmin > 10 ms
@@ -20,7 +20,7 @@ use crate::units::{Span, Time};
 const ONE: u32 = 128;
 const BETA_MIN: u32 = 64;
 const BETA_MAX: u32 = 102;
-/// Milliseconds by which the greatest RTT rises at most with a sample.
+/// The greatest rise of the greatest RTT per sample, in milliseconds.
 const RISE: u64 = 20;
 /// The least RTT, in milliseconds, up to which β is a half.
 const SHORT: u64 = 10;
@@ -34,9 +34,9 @@ const MOST: u64 = u32::MAX as u64;
 pub(super) struct Kernel {
     alpha: u64,
     beta: u32,
-    /// Whether a loss went by since the throughput changed.
+    /// Whether a loss occurred since the throughput changed.
     steady: bool,
-    /// Packets that the latest acknowledgement answered, and those since the window grew.
+    /// Packets that the latest acknowledgement covers, and packets since the window grew.
     answered: u64,
     count: u64,
     least: u64,
@@ -151,7 +151,7 @@ impl Kernel {
         self.repairing = true;
     }
 
-    /// Whether the window gains a packet with this acknowledgement.
+    /// Whether this acknowledgement grows the window by a packet.
     fn gains(&mut self, now: Time, window: f64, scaled: bool) -> bool {
         let gains = self.count * self.alpha / u64::from(ONE) >= window as u64;
         if gains {
@@ -166,7 +166,7 @@ impl Kernel {
 }
 
 impl Htcp {
-    /// An acknowledgement on hosts of Linux.
+    /// An acknowledgement on Linux hosts.
     pub(super) fn avoid_as_linux(&mut self, ack: &Ack) {
         let Some(kernel) = &mut self.linux else { return };
         if !ack.recovering {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How fast adaptive PERT's window grows: three modes, chosen by queueing delay, and a step towards each one's aim.
+//! The growth of adaptive PERT's window: three modes, chosen by queueing delay, with a step towards each one's target.
 //!
 //! K. Kotla, "Adapting a Delay-based Protocol to Heterogeneous Environments", M.S. thesis, Texas A&M University 2008, chapter III, Figure 2.
 //!
@@ -14,12 +14,12 @@
 //! ```
 //!
 //! `α` packets per round trip; `q` queueing delay, `qm` the greatest, `t1 t2` thresholds: time; `p` losses and `p'`
-//! early responses per packet; `c` 0.5 and `g` 0.65 of `qm`, `δ` 0.01. [`pert_adaptive`](super) says how
-//! the thesis is read.
+//! early responses per packet; `c` 0.5 and `g` 0.65 of `qm`, `δ` 0.01. [`pert_adaptive`](super) has the readings of
+//! the thesis.
 
 use crate::units::{Span, Time};
 
-/// How far below the compete threshold the hyperbola of Figure 2 has its pole, as a fraction of the greatest delay.
+/// The distance of the pole of Figure 2's hyperbola below the compete threshold, as a fraction of the greatest delay.
 const POLE: f64 = 0.01;
 
 crate::choice! {
@@ -81,14 +81,14 @@ crate::settings! {
 pub enum Mode {
     /// It is empty.
     HighSpeed,
-    /// It is shared with flows that give way early.
+    /// It is shared with flows that respond early.
     Safe,
     /// It is shared with flows that fill the queue.
     Compete,
 }
 
 impl Mode {
-    /// The mode at queueing delay `q` where the greatest is `qm`; high-speed comes first where ranges overlap.
+    /// The mode at queueing delay `q` where the greatest is `qm`; high-speed takes precedence where ranges overlap.
     #[inline]
     pub fn of(q: Span, qm: Span, params: &Params) -> Mode {
         if q <= params.t1 {

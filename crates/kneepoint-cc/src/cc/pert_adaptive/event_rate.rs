@@ -17,7 +17,7 @@
 
 const WEIGHTS: [f64; 8] = [1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2];
 
-/// The packets since the last event, and between those before.
+/// The packets since the last event, and between earlier events.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EventRate {
     open: f64,
@@ -33,7 +33,7 @@ impl EventRate {
         EventRate { open: 0.0, closed: [0.0; 8], count: 0, ages }
     }
 
-    /// So many packets were acknowledged.
+    /// This many packets were acknowledged.
     #[inline]
     pub fn pass(&mut self, packets: u32) {
         self.open += f64::from(packets);
@@ -94,7 +94,7 @@ mod tests {
         rate.pass(100);
         assert_eq!(rate.mean(), Some(100.0));
         rate.pass(600);
-        // 700 stands in for the oldest: (700 + 300 + 80 + 60 + 40 + 20) / 6.
+        // 700 replaces the oldest: (700 + 300 + 80 + 60 + 40 + 20) / 6.
         assert!((rate.mean().unwrap() - 200.0).abs() < 1e-9, "{rate:?}");
         let mut old = after(&[100; 8], false);
         old.pass(700);

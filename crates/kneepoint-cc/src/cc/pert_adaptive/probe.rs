@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Whether others fill the queue: stand still for some round trips, and see whether it fills without us.
+//! Tests whether others fill the queue: hold the window for some round trips, and observe whether the queue fills anyway.
 //!
 //! Ours. K. Kotla's thesis (Texas A&M 2008) reports in chapter VII.D that PERT keeps competing when TCP has left.
 //!
@@ -14,28 +14,26 @@
 //! ```
 //!
 //! PERT flows that compete with one another keep the queue long together, so a single yielding flow learns nothing: all
-//! have to yield at once, without a common clock. But all see one queue. Where it falls, because TCP has left or
-//! because some gave
-//! way, is the same instant for all of them; and those who give way there make it fall further, until all have seen it.
-//! So waits are not randomised: chance would take apart what must come together. Holding the window, rather than giving
-//! way, is the test: the queue stays constant between windows that do not grow, so another kind of flow must be filling
-//! it. A
-//! stranger gains what was given way, at most half a window for k round trips in N'.
+//! must yield at once, without a common clock. But all see one queue. The instant of its fall, because TCP has left or
+//! because some responded, is the same for all of them; and the flows that respond then make it fall further, until all
+//! have seen it. So waits are not random, since chance would separate what must coincide. The test is to hold the
+//! window, not to reduce it: the queue stays constant between windows that do not grow, so another kind of flow must be
+//! filling it. Another flow gains the capacity that was released, at most half a window for k round trips in N'.
 //!
-//! Limits: other flows too few to fill half of the queue in k round trips are not noticed, and gain until compete mode
-//! begins again. Flows that began to compete at different times need a fall that most of them see; without
-//! one they may go on for minutes.
+//! Limits: other flows that are too few to fill half of the queue in k round trips are not noticed, and gain until
+//! compete mode begins again. Flows that began to compete at different times need a fall that most of them see;
+//! without one they may continue for minutes.
 
 use crate::cc::extreme::Greatest;
 use crate::units::{Span, Time};
 
 crate::settings! {
-    /// When to stand still.
+    /// The time to hold.
     pub struct Params {
-        /// Beyond the thesis: while competing, stand still now and then, at least this long apart, and see whether
-        /// others fill the queue; `0s` never does.
+        /// Beyond the thesis: while competing, stop adapting now and then, at least this long apart, and check
+        /// whether others fill the queue; `0s` never does.
         probe: Span = Span::ZERO, Span::ZERO..=Span::from_secs(10_000);
-        /// Smoothed round-trip times that PERT stands still.
+        /// Smoothed round-trip times for which PERT holds.
         probe_rtts: f64 = 10.0, 1.0..=1000.0;
     }
 }
@@ -43,7 +41,7 @@ crate::settings! {
 /// The greatest N', in multiples of the least.
 const PATIENCE: u64 = 4;
 
-/// A fall beyond chance, as a fraction of the lowest recent queueing delay.
+/// A fall that is not random, as a fraction of the lowest recent queueing delay.
 const FALL: f64 = 0.9;
 
 /// The action on an acknowledgement.
@@ -51,7 +49,7 @@ const FALL: f64 = 0.9;
 pub enum Order {
     /// No change.
     GoOn,
-    /// Give way once, then hold the window.
+    /// Respond once, then hold the window.
     GiveWay,
     /// Stand still.
     Stand,
@@ -83,19 +81,19 @@ pub struct Signs {
 pub struct Probe {
     params: Params,
     wait: Span,
-    /// When it last stood still, or began to compete.
+    /// The time of the last hold, or of the beginning of competition.
     last: Time,
     /// The lowest queueing delay recently: the greatest of its negative.
     lowest: Greatest,
-    /// When it began to stand still, and the delay since.
+    /// The beginning of the hold, and the delay since.
     standing: Option<(Time, f64)>,
-    /// When it stopped competing, and how fast it grew.
+    /// The end of competition, and the growth then.
     stopped: Option<(Time, f64)>,
     count: u64,
 }
 
 impl Probe {
-    /// Not competing, not standing; none if `probe` is zero.
+    /// Neither competing nor holding; none if `probe` is zero.
     pub fn new(params: &Params) -> Option<Probe> {
         (params.probe > Span::ZERO).then(|| Probe {
             params: params.clone(),
@@ -108,12 +106,12 @@ impl Probe {
         })
     }
 
-    /// How often it stood still.
+    /// The number of holds.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Whether nothing grows now.
+    /// Whether growth is suspended.
     pub fn stands(&self) -> bool {
         self.standing.is_some()
     }

@@ -8,7 +8,7 @@
 //! the curve of PERT through (t1, 0), (t2, pmax), (max(2 t2, g qm), 1)
 //! ```
 //!
-//! Times; `g` is 0.65. [`pert_adaptive`](super) says how the thesis is read.
+//! Times; `g` is 0.65. [`pert_adaptive`](super) has the readings of the thesis.
 
 use super::aggression;
 use super::small::Small;
@@ -23,7 +23,7 @@ use crate::units::Span;
 crate::choice! {
     /// The delays whose greatest is kept.
     pub enum GreatestOf {
-        /// The samples as they come.
+        /// The samples as they arrive.
         Samples = "samples",
         /// The smoothed delays.
         Average = "average",
@@ -31,7 +31,7 @@ crate::choice! {
 }
 
 crate::settings! {
-    /// How delays are heard.
+    /// The source of delays.
     pub struct Params {
         /// The probability of an early response at `t2`.
         pmax: f64 = 0.05, 0.0..=1.0;
@@ -50,14 +50,14 @@ pub struct Queueing {
     params: Params,
     signal: Signal,
     memory_rtts: f64,
-    /// Where a round trip has one sample, the smallest.
+    /// With one sample per round trip, the smallest.
     rounds: Option<Rounds>,
-    /// Whether a packet was acknowledged so far.
+    /// Whether any packet has been acknowledged.
     acknowledged: bool,
     thresholds: aggression::Params,
     delay: Delay,
-    /// Delays here are round trips, whereas `delay` is one-way: the clocks of two hosts differ, so a one-way delay is
-    /// no time to wait.
+    /// Delays here are round trips, whereas `delay` is one-way: since the clocks of two hosts differ, a one-way delay
+    /// cannot be a time to wait.
     trips: Option<Delay>,
     latest: Span,
     /// The samples, in nanoseconds.
@@ -103,7 +103,7 @@ impl Queueing {
         match self.memory_rtts {
             0.0 => self.delay.observe(sample),
             rtts => {
-                // A duplicate, too, stands for a packet that arrived.
+                // A duplicate also represents a packet that arrived.
                 let share = f64::from(ack.acked.max(1)) / window;
                 self.delay.observe_with(sample, 1.0 - libm::exp(-share / rtts));
             }
@@ -112,10 +112,10 @@ impl Queueing {
         true
     }
 
-    /// The smallest sample of a round trip stands for it.
+    /// The smallest sample of a round trip represents it.
     fn hear_rounds(&mut self, ack: &Ack, sample: Span) {
         let Some(rounds) = &mut self.rounds else { return };
-        // The first round trip has no average yet, and is over with its first packet, wherever numbers begin.
+        // The first round trip has no average yet, and ends with its first packet, at any sequence number.
         let over = if rounds.last == 0 { self.acknowledged } else { rounds.over(ack) };
         rounds.observe(sample);
         if let Some(least) = rounds.least().filter(|_| over) {
@@ -293,7 +293,7 @@ mod tests {
             queueing.hear(&ack, 2.0);
         };
         trip(&mut rounds, 1, 60);
-        // Two packets a round trip, the first of which waits for the receiver's timer: 40 ms that no queue has.
+        // Two packets a round trip, the first of which waits for the receiver's timer: 40 ms that are not queueing delay.
         for una in (2..42).step_by(2) {
             trip(&mut rounds, una, 100);
             trip(&mut rounds, una + 1, 60);
@@ -309,7 +309,7 @@ mod tests {
         for millis in [60, 1560] {
             hear(&mut average, millis, 0, 10.0);
         }
-        // A hundredth of 1500 ms, and 15 is also what is smoothed now.
+        // A hundredth of 1500 ms, and 15 is also the smoothed value now.
         assert_eq!((average.now(), average.greatest()), (Span::from_millis(15), Span::from_millis(15)));
     }
 

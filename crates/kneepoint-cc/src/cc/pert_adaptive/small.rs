@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The rules of adaptive PERT that decide where windows are a few packets: each variant has defaults of its own.
+//! The rules of adaptive PERT that matter for windows of a few packets: each variant has its own defaults.
 
 use crate::cc::delay::Signal;
 use crate::cc::early::Cut;
@@ -20,7 +20,7 @@ pub struct Small {
     pub compete_step: f64,
 }
 
-/// Adaptive PERT with rules of its own.
+/// Adaptive PERT with its own rules.
 pub trait Variant: Clone + core::fmt::Debug + PartialEq {
     /// The rules as parameters.
     type Params: Settings + PartialEq;

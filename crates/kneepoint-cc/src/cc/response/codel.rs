@@ -20,11 +20,11 @@
 //! * Instants that pass between two acknowledgements are one.
 //! * It responds in slow start too, as in `pert-pi`.
 //!
-//! What to expect: a router drops one packet of one flow at an instant. Here every host whose delay stands has the
-//! instant, and all flows give way at once: 65 % of the link are used at 150 Mbit/s, 60 ms, 50 flows. A probability per
-//! packet means the same at a router and at hosts, an instant does not. And a host that never saw the queue empty may
-//! stay below the target for good: of two groups of 25 flows that start 50 s apart, at 10 ms, the later gets 131 of
-//! 144 Mbit/s.
+//! Expected behaviour: a router drops one packet of one flow at an instant. Here every host whose delay is above the
+//! target has the instant, and all flows reduce together: 65 % of the link is used at 150 Mbit/s, 60 ms, 50 flows. A
+//! probability per packet means the same at a router and at hosts; an instant does not. A host that never saw the queue
+//! empty may stay below the target for good: of two groups of 25 flows that start 50 s apart, at 10 ms, the later gets
+//! 131 of 144 Mbit/s.
 
 use super::super::pert::Pert;
 use super::Response;

@@ -23,20 +23,21 @@ pub trait Response: Clone + PartialEq + core::fmt::Debug {
     /// Its parameters; a scenario sets them along with PERT's.
     type Params: Settings + PartialEq;
 
-    /// Whether PERT responds in slow start too, unless a scenario says otherwise. A router takes packets of slow
-    /// start as any others, and an integrator that is not listened to winds up.
+    /// Whether PERT responds in slow start too, unless a scenario says otherwise. A router treats packets of
+    /// slow start like any others, and an integrator without effect winds up.
     const IN_SLOW_START: bool = true;
 
-    /// A response that has seen no delay.
+    /// A response without delays so far.
     fn new(params: &Self::Params) -> Self;
-    /// The probability where it changes now that the queueing delay is estimated anew; zero before.
+    /// The probability where it changes now that the queueing delay is estimated again; zero before.
     fn probability(&mut self, queueing: Span, now: Time) -> Option<f64>;
 }
 
-/// A clock for responses that are computed at even intervals, as a router's timer would.
+/// A clock for responses that are computed at regular intervals, as by a router's timer.
 ///
 /// It is read at acknowledgements and counts the ticks since. A tick sees the estimate before the acknowledgement,
-/// the latest when it was due. After a second without acknowledgements the clock stops: there is nothing to learn.
+/// the latest when it was due. After a second without acknowledgements the clock stops, since there is no
+/// information.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Clock {
     period: Span,

@@ -31,7 +31,7 @@
 //!   the target, are added up before anything answers them, and e >= -target takes them back by 5.7e-4 a second: at
 //!   150 Mbit/s, 200 ms, 50 flows nine tenths of the link stay empty. With it the claims of §6.1 hold.
 //!
-//! What to expect: each host has its own integrator and all see the same error, so an initial difference remains.
+//! Expected behaviour: each host has its own integrator and all see the same error, so an initial difference remains.
 //! Jain's index is 0.99 if 50 flows start at once and 0.87 if they start within 50 s (150 Mbit/s, 60 ms): of two groups
 //! that start 50 s apart the later gets twice as much. A router has one integrator for all.
 
@@ -49,7 +49,7 @@ crate::settings! {
         gamma: f64 = 0.341625, 0.0..=1000.0;
         /// The weight of the error in delay before, per second.
         beta: f64 = 0.3405, 0.0..=1000.0;
-        /// How often the probability is computed, per second.
+        /// Computations of the probability per second.
         frequency: f64 = 170.0, 0.1..=1000.0;
     }
 }
@@ -84,7 +84,7 @@ mod tests {
 
     const TICK: Span = Span(5_882_353);
 
-    /// The probability at a constant delay, from the first tick that sees it.
+    /// The probability at a constant delay, from the first tick with it.
     fn constant(params: &Params, delay: Span, ticks: usize) -> Vec<f64> {
         follow(&mut Pi::new(params), TICK, vec![delay; ticks + 1]).split_off(1)
     }

@@ -18,10 +18,11 @@
 //! Departures: no decay by 0.98 at a delay of zero, because an average is never zero; no exception for a backlog of two
 //! packets, which a host does not see; no de-randomisation. The clock, and slow start, are as in `pert-pi`.
 //!
-//! What to expect: the target is kept, but the shares are not fair. Hosts have integrators of their own as in `pert-pi`,
-//! and the table makes a change grow with p, so that not a difference stays but a ratio: of two groups of 25 flows that
-//! start 50 s apart, at 150 Mbit/s and 60 ms, the later gets 141 of 144 Mbit/s. With a buffer of less than the target,
-//! as at 10 ms of round trip and one bandwidth-delay product, it never responds.
+//! Expected behaviour: the target is kept, but the shares are not fair. Hosts have integrators of their own as in
+//! `pert-pi`, and the table makes a change grow with p, so that an initial ratio remains instead of an initial
+//! difference: of two groups of 25 flows that start 50 s apart, at 150 Mbit/s and 60 ms, the later gets 141 of 144
+//! Mbit/s. With a buffer of less than the target, as at 10 ms of round trip and one bandwidth-delay product, it never
+//! responds.
 
 use super::super::pert::Pert;
 use super::{Clocked, Response};

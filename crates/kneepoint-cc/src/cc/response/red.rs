@@ -10,7 +10,7 @@
 //!     1                                      q >= t3
 //! ```
 //!
-//! `q` queueing delay, `t1 t2 t3` thresholds: time. `pert` says how the paper is read.
+//! `q` queueing delay, `t1 t2 t3` thresholds: time. `pert` has the readings of the paper.
 
 use super::Response;
 use crate::law::red::{self as law, Curve};
@@ -27,7 +27,7 @@ crate::settings! {
         t3: Span = Span::from_millis(20), Span::ZERO..=Span::from_secs(40);
         /// The probability of an early response at `t2`.
         pmax: f64 = 0.05, 0.0..=1.0;
-        /// How often the probability is computed; `0s` computes it at every acknowledgement.
+        /// The interval between computations of the probability; `0s` computes it at every acknowledgement.
         every: Span = Span::ZERO, Span::ZERO..=Span::from_secs(10);
     }
     check |params| {

@@ -20,11 +20,10 @@
 //! Departure: with an idle link the router sees that x < c; the delay is 0 then, and only alpha (0 - target) lowers the
 //! price. The clock, and slow start, are as in `pert-pi`.
 //!
-//! What to expect: with ns-2's constants the price is almost an integral, because the law has its zero at alpha /
-//! interval,
-//! 50 rad/s, and `pert-pi` at 0.56. So the delay swings about its target, and the link runs dry at times: it is used
-//! to 95 % at 150 Mbit/s, 60 ms, 50 flows, with `pert-pi` to 99.7 %. That is the law; a test in `law/rem.rs` holds the
-//! derivation against the router's form. Hosts share as in `pert-pi`.
+//! Expected behaviour: with ns-2's constants the price is almost an integral, because the law has its zero at alpha /
+//! interval, 50 rad/s, and `pert-pi` at 0.56. So the delay swings about its target, and the link runs dry at times: it
+//! is used to 95 % at 150 Mbit/s, 60 ms, 50 flows, with `pert-pi` to 99.7 %. That is the law; a test in `law/rem.rs`
+//! holds the derivation against the router's form. Hosts share as in `pert-pi`.
 
 use super::super::pert::Pert;
 use super::{Clocked, Response};
@@ -42,7 +41,7 @@ crate::settings! {
         alpha: f64 = 0.1, 0.0..=10.0;
         /// The base of the probability as a function of the price.
         phi: f64 = 1.001, 1.0..=10.0;
-        /// How often the price is computed.
+        /// The interval between computations of the price.
         interval: Span = Span::from_millis(2), Span::from_millis(1)..=Span::from_secs(10);
     }
 }

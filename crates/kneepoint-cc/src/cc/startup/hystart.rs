@@ -14,7 +14,7 @@
 //!
 //! `T` smallest RTT since the connection, or the last timeout, began. Both parts are on, as is the default.
 //!
-//! Readings: the millisecond stands for the time that offloading of segments may add, which is less than that only
+//! Readings: the millisecond represents the time that offloading of segments may add, which is less than that only
 //! above 2 Gbit/s (four times 64 KB at twice `W` a round trip). A paced sender, whose train may be twice as long
 //! there, gets no more time here: of the controllers that slow-start so only Prague paces.
 
@@ -24,7 +24,7 @@ use crate::units::{Span, Time};
 
 /// Below it the window only doubles, in packets.
 const LOW_WINDOW: f64 = 16.0;
-/// Acknowledgements of a train are at most so far apart.
+/// The greatest distance of acknowledgements of a train.
 const TRAIN_GAP: Span = Span::from_millis(2);
 /// The time that offloading may add to the smallest RTT.
 const OFFLOAD: Span = Span::from_millis(1);
@@ -39,14 +39,14 @@ const RISE_DIVISOR: u64 = 8;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HyStart {
     rounds: Rounds,
-    /// When the round began.
+    /// The beginning of the round.
     began: Time,
     /// The last acknowledgement of the train.
     train: Time,
 }
 
 impl HyStart {
-    /// Whether the path is full.
+    /// Whether the path counts as full.
     pub fn full(&mut self, ack: &Ack, window: f64) -> bool {
         let Some(rtt) = ack.rtt else { return false };
         if self.rounds.over(ack) {
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn the_ninth_sample_of_a_round_ends_it_where_the_smallest_is_an_eighth_above_the_path() {
-        // An eighth of 40 ms is 5 ms; acknowledgements 3 ms apart are no train.
+        // An eighth of 40 ms is 5 ms; acknowledgements 3 ms apart are not a train.
         for (rise, ends) in [(5_000, false), (5_001, true)] {
             let mut trace = doubling();
             let gap = Span::from_millis(3);
@@ -156,13 +156,13 @@ mod tests {
     fn below_16_packets_the_window_only_doubles() {
         let mut trace = Bare::trace(SlowStart::HyStart, 4.0);
         trace.ack(Span::from_millis(1));
-        // All further samples are thrice the first, in trains without end.
+        // All further samples are three times the first, in endless trains.
         trace.rtt = Span::from_millis(180);
         while trace.window() < 16.0 {
             trace.ack(Span::from_millis(2));
             assert!(!over(&trace));
         }
-        // From then on nine samples of a round are enough.
+        // From then on nine samples of a round suffice.
         acks(&mut trace, 8, Span::from_millis(2));
         assert!(!over(&trace));
         trace.ack(Span::from_millis(2));

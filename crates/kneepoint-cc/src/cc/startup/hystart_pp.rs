@@ -14,8 +14,8 @@
 //! nothing paces (§4.3), is the host's limit (`growth_per_ack`).
 //!
 //! Readings: the acknowledgement that ends a round is the first of the next, and one that changes the phase grows the
-//! window as the phase before; rounds are counted from zero after a return to
-//! slow start. Only the first slow start is so: after a timeout the threshold is known (§4.3).
+//! window as the phase before; rounds are counted from zero after a return to slow start. This applies only to the
+//! first slow start: after a timeout the threshold is known (§4.3).
 
 use super::super::Ack;
 use super::super::rounds::Rounds;
@@ -92,7 +92,7 @@ impl HyStartPp {
         }
     }
 
-    /// Slow starts to come only double.
+    /// Later slow starts only double.
     pub fn retire(&mut self) {
         self.phase = Phase::Retired;
     }

@@ -17,9 +17,9 @@ mod hystart_pp;
 mod search;
 
 crate::choice! {
-    /// How the window grows below its threshold.
+    /// The growth of the window below its threshold.
     pub enum SlowStart {
-        /// As the controller itself has it: HyStart for CUBIC as Linux has it, doubling for all others.
+        /// As in the controller itself: HyStart for CUBIC in Linux, doubling for all others.
         Own = "own",
         /// It doubles every round trip until the threshold or a loss (RFC 5681 §3.1).
         Doubling = "doubling",
@@ -66,8 +66,8 @@ impl Startup {
         }
     }
 
-    /// Takes in an acknowledgement in slow start, before the window of `window` packets grows: the fraction of
-    /// doubling by which it may, or none where slow start is over.
+    /// Processes an acknowledgement in slow start, before the window of `window` packets grows: returns the
+    /// permitted fraction of doubling, or none where slow start is over.
     pub fn haste(&mut self, ack: &Ack, window: f64) -> Option<f64> {
         match self {
             Startup::HyStart(hystart) => (!hystart.full(ack, window)).then_some(1.0),
@@ -95,7 +95,7 @@ mod tests {
     use crate::rng::Rng;
     use crate::units::Span;
 
-    /// A window and nothing else.
+    /// A window without other state.
     #[derive(Clone, Debug)]
     pub(super) struct Bare(pub Window);
 

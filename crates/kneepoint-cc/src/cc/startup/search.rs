@@ -11,13 +11,13 @@
 //! (2 before - now) / (2 before) >= 0.35  ->  S = W
 //! ```
 //!
-//! `W` window, `S` threshold. Where the path takes everything, `now` is twice `before`; long after it is full, they are equal, and the fraction is a half. An
-//! RTT that is no multiple of a bin ends between two bins, which count with its rest.
+//! `W` window, `S` threshold. Where the path takes everything, `now` is twice `before`; long after it is full, they are equal, and the fraction is a
+//! half. An RTT that is not a multiple of a bin ends between two bins, which count in proportion.
 //!
-//! Readings: the RTT is the sample of the acknowledgement that ends a bin. Slow start ends with the window that it has: the draft also takes off
-//! what was delivered in the last two round trips, an option of the authors' module for Linux. Only the first slow start is so: after a timeout the
-//! threshold is known. The RTT includes the queue, as in the draft's pseudocode; its two round trips from capacity to the end are without. Before an endless buffer the
-//! window is 6.3 times what fits when slow start ends, which a test derives.
+//! Readings: the RTT is the sample of the acknowledgement that ends a bin. Slow start ends with the window that it has: the draft also takes off what
+//! was delivered in the last two round trips, an option of the authors' module for Linux. This applies only to the first slow start: after a timeout
+//! the threshold is known. The RTT includes the queue, as in the draft's pseudocode; its two round trips from capacity to the end are without. Before
+//! an endless buffer the window is 6.3 times what fits when slow start ends, which a test derives.
 
 use super::super::Ack;
 use crate::units::{Span, Time};
@@ -38,7 +38,7 @@ const THRESHOLD: f64 = 0.35;
 pub struct Search {
     /// The length of a bin, once there was a round trip.
     bin: Span,
-    /// When the present one ends.
+    /// The end of the present one.
     end: Time,
     /// Bins that have ended.
     ended: u64,
@@ -48,7 +48,7 @@ pub struct Search {
 }
 
 impl Search {
-    /// Takes in an acknowledgement. Whether the path is full.
+    /// Takes in an acknowledgement. Whether the path counts as full.
     pub fn full(&mut self, ack: &Ack) -> bool {
         let (Some(rtt), false) = (ack.rtt, self.retired) else { return false };
         if self.bin == Span::ZERO {
@@ -59,7 +59,7 @@ impl Search {
         }
         let passed = ack.now.since(self.end).0 / self.bin.0 + 1;
         self.end += Span(self.bin.0.saturating_mul(passed));
-        // Bins in which nothing arrived are empty; of more than all none differs.
+        // Bins without arrivals are empty; of more than all none differs.
         let last = self.total(self.ended);
         (1..passed.min(KEPT as u64)).for_each(|_| self.push(last));
         self.push(ack.delivered);
@@ -89,7 +89,7 @@ impl Search {
         (doubled > 0.0).then(|| (doubled - delivered(self.ended)) / doubled)
     }
 
-    /// Slow starts to come only double.
+    /// Later slow starts only double.
     pub fn retire(&mut self) {
         self.retired = true;
     }
@@ -110,11 +110,11 @@ mod tests {
         !trace.controller.0.slow_start()
     }
 
-    /// A bottleneck on a path of 40 ms at which packets leave `gap` apart, until slow start is over; the window then.
+    /// A bottleneck on a path of 40 ms from which packets leave `gap` apart, until slow start is over; returns the window then.
     fn filled(gap: Span) -> f64 {
         let mut trace = Bare::trace(SlowStart::Search, 10.0);
         let path = Span::from_millis(40);
-        // When the packets on their way were sent, and when the bottleneck is free.
+        // The sending times of the packets in flight, and the time at which the bottleneck is free.
         let mut sent = VecDeque::from(vec![Time::ZERO; trace.window() as usize]);
         let mut free = Time::ZERO;
         while !over(&trace) {
@@ -152,13 +152,13 @@ mod tests {
         let fluid = 1.0 + 2.0 * (x.expect("an end") + 1.0);
         for micros in [10, 20, 40] {
             let (window, capacity) = (filled(Span::from_micros(micros)), 40_000.0 / micros as f64);
-            // A bin, 0.35 of a round trip, has to end.
+            // A bin, 0.35 of a round trip, must end.
             let late = window / capacity - fluid;
             assert!((-0.1..0.7).contains(&late), "{window} of {capacity}, {fluid} times in theory");
         }
     }
 
-    /// A round trip of so many bins after packets were delivered in bins.
+    /// A round trip of this many bins after packets were delivered in bins.
     fn judged(bins: &[u64], trip: f64) -> Option<f64> {
         let mut search = Search { bin: Span(1000), ..Search::default() };
         let mut total = 0;

@@ -17,7 +17,7 @@ use crate::units::Span;
 /// A round with at most this many samples may consist of delayed acknowledgements alone.
 const TOO_FEW: u32 = 2;
 
-/// A time as the kernel keeps it.
+/// A time in the kernel's units.
 fn micros(span: Span) -> f64 {
     (span.0 / 1000 + 1) as f64
 }
@@ -81,7 +81,7 @@ mod tests {
     use crate::cc::tests::Trace;
     use crate::cc::{Controller, Start, Version};
 
-    /// A window on a path of 100 ms, of which the first round has been seen.
+    /// A window on a path of 100 ms after its first round.
     fn trace(window: f64, ssthresh: f64) -> Trace<Vegas> {
         let start = Start { initial_ssthresh: ssthresh, version: Version::Linux, ..Start::new(window) };
         let mut trace = Trace::new(Vegas::new(Params::default(), start));
@@ -90,7 +90,7 @@ mod tests {
         trace
     }
 
-    /// The change by a round in which the least RTT is 100 ms plus this, and all others 40 ms more.
+    /// The change by a round in which the least RTT is 100 ms plus this, and all others are 40 ms longer.
     fn changed(window: f64, queueing: u64) -> f64 {
         let mut trace = trace(window, 2.0);
         let before = trace.window();

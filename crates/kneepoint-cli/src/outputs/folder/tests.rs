@@ -154,7 +154,7 @@ fn what_killed_processes_left_goes() {
     let here = tempfile::tempdir().unwrap();
     let out = here.path().join("o");
     study(&out, "first", &["report.md"]).unwrap();
-    // Killed before an exchange, after it, and while a directory was taken.
+    // Directories of processes that were killed before an exchange, after it, and while they claimed a name.
     for left in ["o/.kneepoint-abcdef.new", ".o.kneepoint-aaaaaa.new", ".o.kneepoint-bbbbbb.new"] {
         study(&here.path().join("other"), "other", &["report.md", "series/a.csv"]).unwrap();
         fs::rename(here.path().join("other"), here.path().join(left)).unwrap();

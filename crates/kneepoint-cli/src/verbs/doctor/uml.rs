@@ -12,7 +12,7 @@ use kneepoint_linux::uml::{self, Build, PACKAGE, Recipe, Source};
 use super::Finding;
 use crate::failure::Failure;
 
-/// How a kernel is built.
+/// How to build a kernel.
 #[derive(Args)]
 pub struct Options {
     /// Build a Linux that runs in virtual time, for `knee live --on uml`, unless it is there: from the distribution's source, into this user's cache
@@ -21,13 +21,13 @@ pub struct Options {
     /// The archive of the kernel's source, as Debian packages it [default: the one in /usr/src, or else downloaded]
     #[arg(long, value_name = "FILE", requires = "build_uml")]
     source: Option<PathBuf>,
-    /// Apply a patch to the kernel, which is kept beside others; repeated, in this order
+    /// Apply a patch to the kernel, which is kept in addition to others; repeated, in this order
     #[arg(long, value_name = "FILE", requires = "build_uml")]
     patch: Vec<PathBuf>,
 }
 
 impl Options {
-    /// If that is wanted, says what it takes, and builds.
+    /// If requested, lists what it takes, and builds.
     #[expect(clippy::disallowed_methods, reason = "the duration of a build is printed")]
     pub fn build(&self, session: &Session) -> Result<(), Failure> {
         if !self.build_uml {
@@ -80,12 +80,12 @@ pub fn recipe(patches: &[PathBuf]) -> Result<Recipe, Failure> {
     patches.iter().map(read).collect::<Result<_, Failure>>().map(Recipe::new)
 }
 
-/// Where kernels are kept.
+/// The place of kept kernels.
 pub fn cache() -> Result<PathBuf, Failure> {
     uml::cache().ok_or_else(|| Failure::run("this user has no cache", "set HOME or XDG_CACHE_HOME"))
 }
 
-/// Whether it is there.
+/// Whether it exists.
 pub fn finding() -> Finding {
     let found = cache().ok().map(|cache| (Recipe::new(Vec::new()).find(&cache), cache));
     let (available, detail) = match found {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A link between what is there already: two network namespaces, or the networks at two devices.
+//! A link between existing networks: two network namespaces, or the networks at two devices.
 
 use std::os::fd::OwnedFd;
 
@@ -75,7 +75,7 @@ pub fn bridge(
     outcome.judge()
 }
 
-/// Says what about a device will spoil an emulation.
+/// Names the properties of a device that will spoil an emulation.
 fn warn(session: &Session, wire: &Wire) {
     let name = &wire.name;
     let offloads = wire.offloads();

@@ -63,13 +63,13 @@ pub struct Arguments {
     /// A command line that runs on the other side of the link, from before the program starts until it ends
     #[arg(long, value_name = "COMMAND")]
     server: Option<String>,
-    /// The link joins two network namespaces that `ip netns` named; the program, if there is one, runs in the first
+    /// The link joins two network namespaces created with `ip netns`; the program, if there is one, runs in the first
     #[arg(long, num_args = 2, value_names = ["NAMESPACE", "NAMESPACE"], conflicts_with = "server", action = ArgAction::Set)]
     between: Vec<String>,
     /// The link joins the networks at two Ethernet devices, as a bridge would
     #[arg(long, num_args = 2, value_names = ["DEVICE", "DEVICE"], conflicts_with_all = ["server", "between", "pcap", "program"], action = ArgAction::Set)]
     bridge: Vec<String>,
-    /// Measure the link's delay and rate by clocks of its own, and end
+    /// Measure the link's delay and rate by independent clocks, and end
     #[arg(long, conflicts_with_all = ["server", "between", "bridge", "pcap", "program", "duration", "out"])]
     probe: bool,
     /// Run the program and the server as this user: a name or a number. For root they keep all rights [default: the caller of sudo, or
@@ -82,7 +82,7 @@ pub struct Arguments {
     /// The seed of losses, jitter and queues
     #[arg(long, default_value_t = 1, value_name = "SEED", value_parser = scenario::seed)]
     seed: u64,
-    /// How often the state is sampled for the series
+    /// Sampling interval of the state for the series
     #[arg(long, value_name = "TIME", default_value = "100ms")]
     sample: Span,
     /// Directory for report, rows, series and scenario [default: none is written]
@@ -93,7 +93,7 @@ pub struct Arguments {
     /// Capture all packets at both hosts' devices
     #[arg(long, value_name = "FILE")]
     pcap: Option<PathBuf>,
-    /// Write the capacity that the program's way out had as a Mahimahi trace
+    /// Write the capacity of the program's outgoing direction as a Mahimahi trace
     #[arg(long, value_name = "FILE")]
     save_trace: Option<PathBuf>,
     /// The program and its arguments [default: a shell, none with --between or --bridge]
@@ -131,7 +131,7 @@ fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Fa
         "name two devices, one for each network; the frames of a single one would circulate",
         &arguments.bridge,
     )?;
-    // Before anything is measured: files that cannot be read or written are reported at once.
+    // Before any measurement: files that cannot be read or written are reported immediately.
     let opened = privilege::as_caller(|| arguments.open(session));
     let (path, out, pcap) = opened.map_err(|error| failed("open files as the caller", &error))??;
     if arguments.probe {
@@ -187,7 +187,7 @@ fn with(
     outcome.judge()
 }
 
-/// The other side of the link; where the machine does not allow namespaces, one that the user may have.
+/// The other side of the link; on a machine without permission for namespaces, one that the user may enter.
 fn far(arguments: &Arguments) -> Result<Far, Failure> {
     let far = if arguments.server.is_some() { Far::Apart } else { Far::Here };
     if privilege::is_root() {

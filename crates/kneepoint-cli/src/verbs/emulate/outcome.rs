@@ -16,23 +16,23 @@ use crate::failure::Failure;
 use crate::outputs::{self, Folder, report_at, write_report};
 use crate::{manifest, parquet};
 
-/// What was seen.
+/// The observations of an emulation.
 pub struct Outcome {
     /// Numbers under labels.
     pub rows: Vec<Row>,
     /// The sampled state.
     pub series: Table,
-    /// When it ended.
+    /// The time at which it ended.
     pub ended: Time,
-    /// How late packets reached their hosts.
+    /// The delay of packets beyond the link's.
     pub late: Late,
-    /// Why it must not be believed, if it must not.
+    /// The reason why it is not credible, if it is not.
     pub spoiled: Option<String>,
     /// Signs of traps.
     pub seen: Seen,
 }
 
-/// The same for machines.
+/// The same in machine-readable form.
 #[derive(Serialize)]
 struct Summary<'a> {
     valid: bool,
@@ -58,7 +58,7 @@ impl Outcome {
         Outcome { rows, series, ended: carried.ended, late, spoiled: late.spoils(rtt), seen }
     }
 
-    /// An error if it must not be believed.
+    /// An error if it is not credible.
     pub fn judge(self) -> Result<(), Failure> {
         match self.spoiled {
             None => Ok(()),

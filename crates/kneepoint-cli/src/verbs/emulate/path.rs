@@ -23,7 +23,7 @@ use crate::path::{Fields, PathOptions, Way};
 
 /// The group of all traffic.
 const TRAFFIC: &str = "traffic";
-/// The rate that stands in a scenario for none.
+/// The rate that represents none in a scenario.
 const UNLIMITED: &str = "1000gbit";
 
 /// The emulated path.
@@ -165,7 +165,7 @@ impl EmulatedPath {
     }
 }
 
-/// How long a run can be measured: until a flow would have sent as many packets as it can number.
+/// The longest measurable run: until a flow would have sent as many packets as it can number.
 fn longest(parts: &Builder) -> Span {
     const NUMBERED: u64 = 3_000_000_000;
     let rate =
@@ -173,7 +173,7 @@ fn longest(parts: &Builder) -> Span {
     rate.time_for(Bytes(NUMBERED * 1448)).min(Span::from_secs(7 * 24 * 3600))
 }
 
-/// Lifts the limits of a link whose rate stands for none.
+/// Removes the limits of a link whose rate represents none.
 fn lift(link: &mut LinkSpec) {
     if link.rate == UNLIMITED.parse().ok() {
         (link.rate, link.limit) = (None, Limit::Unlimited);

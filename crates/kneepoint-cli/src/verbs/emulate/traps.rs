@@ -8,7 +8,7 @@ use kneepoint::units::{Rate, Span};
 
 use super::SATURATES;
 
-/// What was seen.
+/// The packets that were seen.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Seen {
     /// Packets that crossed the link.

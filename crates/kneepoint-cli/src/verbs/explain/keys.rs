@@ -35,7 +35,7 @@ pub fn named(name: &str) -> Vec<Key> {
     found
 }
 
-/// Prints them as other items.
+/// Prints them like other items.
 pub fn print(session: &Session, keys: &[Key], as_json: bool) -> Result<(), Failure> {
     if as_json {
         return session.print_json(&json!({ "items": keys.iter().map(Key::json).collect::<Vec<_>>() }));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a gate is asked: `gate.toml`, and options that go before it.
+//! The request to a gate: `gate.toml`, and options that take precedence.
 
 use std::path::{Path, PathBuf};
 
@@ -29,7 +29,7 @@ pub struct Options {
     /// Suites, or files of cases, instead of the ones in gate.toml [default without one: rfc9743,coexist]
     #[arg(long, value_delimiter = ',', value_name = "SUITE,…")]
     suite: Vec<String>,
-    /// The file that says what to test [default: gate.toml, if there is one or no SCHEME]
+    /// The file with the request [default: gate.toml, if there is one or no SCHEME]
     #[arg(long, value_name = "FILE")]
     gate: Option<PathBuf>,
     /// Shortened runs with fewer seeds
@@ -41,7 +41,7 @@ pub struct Options {
     /// Permitted shortfall, as a part of the compared number [default: 0.05]
     #[arg(long, value_name = "PART", value_parser = number)]
     margin: Option<f64>,
-    /// How far a number may move from the baseline, as a part of it [default: 0.02]
+    /// Permitted change of a number from the baseline, as a part of it [default: 0.02]
     #[arg(long, value_name = "PART", value_parser = number)]
     tolerance: Option<f64>,
     /// The baseline [default: gate.json next to gate.toml]
@@ -54,7 +54,7 @@ pub struct Options {
     means: MeansOptions,
 }
 
-/// The file that says what to test, unless another is named.
+/// The default file with the request.
 pub const GATE: &str = "gate.toml";
 /// The suites without such a file.
 pub const SUITES: [&str; 2] = ["rfc9743", "coexist"];
@@ -62,7 +62,7 @@ pub const SUITES: [&str; 2] = ["rfc9743", "coexist"];
 /// A gate, and where its files are.
 pub struct Planned {
     gate: Gate,
-    /// The file that says what to test, for messages that point at it.
+    /// The file with the request, for messages that refer to it.
     pub place: String,
     /// The file of the baseline.
     pub baseline: PathBuf,
@@ -101,7 +101,7 @@ impl Options {
                 tolerance: self.tolerance.unwrap_or(asked.tolerance),
                 margin: self.margin.unwrap_or(asked.margin),
             },
-            // A baseline of another subject says nothing of this one.
+            // A baseline of another subject does not apply.
             baseline: accepted.clone().filter(|accepted| accepted.subject == subject.name),
             partial: !self.suite.is_empty(),
             subject,

@@ -27,12 +27,12 @@ pub struct Arguments {
     suite: Vec<String>,
 }
 
-/// Where the workflow is in a repository.
+/// The place of the workflow in a repository.
 const WORKFLOW: &str = ".github/workflows/gate.yml";
 /// The workflow.
 const WORKFLOW_TEXT: &str = include_str!("gate.yml");
 
-/// Writes both files, or none if one of them exists.
+/// Writes both files, or none if either exists.
 pub fn init(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     read_scheme(session, &arguments.subject, &[])?;
     for suite in arguments.suite.iter().filter(|suite| !suite.ends_with(".toml")) {

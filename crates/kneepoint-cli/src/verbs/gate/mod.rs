@@ -48,7 +48,7 @@ enum Question {
     Init(init::Arguments),
     /// Run the cases, and fail if one does
     Run(run::Arguments),
-    /// Run the cases, show what moved, and write the baseline
+    /// Run the cases, show the changes, and write the baseline
     Accept(accept::Arguments),
 }
 

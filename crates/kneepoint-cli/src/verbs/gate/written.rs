@@ -16,13 +16,13 @@ use kneepoint_bench::session::Session;
 
 use crate::failure::Failure;
 
-/// Files that programs of others read.
+/// Files for other programs.
 #[derive(Args)]
 pub struct Files {
     /// Write every claim as a test in JUnit's XML
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
-    /// Write what failed in SARIF, for code scanning
+    /// Write failures in SARIF, for code scanning
     #[arg(long, value_name = "FILE")]
     sarif: Option<PathBuf>,
     /// Write the report in Markdown, with pictures of the changes in figures/ next to it
@@ -30,7 +30,7 @@ pub struct Files {
     markdown: Option<PathBuf>,
 }
 
-/// Writes those that are wanted. `place` is the file that says what to test.
+/// Writes the requested files. `place` is the file with the request.
 pub fn write(wanted: &Files, outcome: &Outcome, manifest: &Manifest, place: &str) -> Result<(), Failure> {
     if let Some(path) = &wanted.junit {
         put(path, gate::junit::render(outcome))?;
@@ -56,7 +56,7 @@ fn put(path: &Path, text: String) -> Result<(), Failure> {
     files::write(path, text)
 }
 
-/// In GitHub Actions: annotations on the log, unless that is JSON, and the report as the summary of the step.
+/// In GitHub Actions: annotations on the log, unless it is JSON, and the report as the summary of the step.
 pub fn tell_github(
     session: &Session,
     outcome: &Outcome,
@@ -73,7 +73,7 @@ pub fn tell_github(
     }
 }
 
-/// The summary of a step may have parts of others.
+/// The summary of a step may contain text of other programs.
 fn append(path: &Path, text: &str) -> Result<(), Failure> {
     let file = OpenOptions::new().append(true).create(true).open(path);
     file.and_then(|mut file| file.write_all(text.as_bytes()))

@@ -106,7 +106,7 @@ struct Unload {
     /// Congestion controls to unload
     #[arg(required_unless_present = "all")]
     names: Vec<String>,
-    /// Unload every one, and remove what interrupted loads left
+    /// Unload all of them, and remove leftovers of interrupted loads
     #[arg(long, conflicts_with = "names")]
     all: bool,
 }
@@ -187,7 +187,7 @@ struct Aqm {
 /// Arguments of `knee kernel hint`.
 #[derive(Args)]
 struct Hint {
-    /// What to do
+    /// The action
     #[arg(value_enum, default_value_t = Action::Attach)]
     action: Action,
     #[command(flatten)]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What controllers report: `top`, `trace`.
+//! Reports of controllers: `top`, `trace`.
 #![allow(clippy::disallowed_methods, reason = "records of a kernel come in real time")]
 
 use std::collections::BTreeMap;
@@ -20,12 +20,12 @@ use crate::manifest;
 use crate::outputs::Out;
 use crate::parquet::{self, Column};
 
-/// How long a wait for records lasts at most: the delay of Ctrl-C.
+/// The longest wait for records, and so the delay of Ctrl-C.
 const WAIT: Duration = Duration::from_millis(100);
 /// Flows are shown for this long after their last record.
 const SHOWN: Duration = Duration::from_secs(5);
 
-/// Readers of the controllers asked for, or of all that are loaded.
+/// Readers of the requested controllers, or of all loaded ones.
 fn open(names: &[String]) -> Result<Vec<(String, Reader)>, Failure> {
     let loaded = || kernel::list().into_iter().filter(|one| one.loaded);
     let chosen = match names {

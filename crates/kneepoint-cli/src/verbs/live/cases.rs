@@ -59,7 +59,7 @@ pub struct Choice<'c> {
     pub queue: Option<&'c KernelQueue>,
 }
 
-/// The cases of a scenario file or of an experiment, with hosts of Linux.
+/// The cases of a scenario file or of an experiment, with Linux hosts.
 pub fn cases(session: &Session, path: &Path, choice: Choice) -> Result<Cases, Failure> {
     let Choice { pace, only, queue } = choice;
     let is_file = path.extension().is_some_and(|end| end == "toml") || path == "-";

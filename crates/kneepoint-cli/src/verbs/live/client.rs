@@ -136,7 +136,7 @@ struct Found {
     scale: f64,
 }
 
-/// What a run yields.
+/// The results of a run.
 type Yielded = (Vec<Row>, Option<String>, Vec<Found>);
 
 /// Two hosts, the network between them, and a place for files.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What can be done about a congestion control that this machine's kernel does not have at present.
+//! Remedies for a congestion control that this machine's kernel lacks.
 
 use kneepoint_linux::uml::LINUX;
 
@@ -11,7 +11,7 @@ const ABSENT: [(&str, &str, &str); 3] = [
     ("prague", "TCP Prague is not in mainline Linux", "dctcp"),
 ];
 
-/// How one of them gets into the kernel.
+/// How to add one of them to the kernel.
 #[derive(Debug, PartialEq, Eq)]
 enum Way {
     /// Kneepoint has a kernel program, under this name.
@@ -36,7 +36,7 @@ fn way(name: &str) -> Way {
     if let Some(core) = program(name) {
         return Way::Program(core);
     }
-    // Each but Reno, which is always there, is a module `tcp_NAME`.
+    // Each but Reno, which is always present, is a module `tcp_NAME`.
     if LINUX.contains(&name) {
         return Way::Module;
     }

@@ -25,9 +25,9 @@ pub const FOLLOWED: usize = 4;
 /// The time that runs take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clock {
-    /// The machine's: another attempt may be better.
+    /// The machine's fault: another attempt may be better.
     Real,
-    /// The kernel's own: another attempt would be the same.
+    /// The kernel's fault: another attempt would fail, too.
     Virtual,
 }
 
@@ -42,7 +42,7 @@ impl Clock {
 
 /// A run of the kernel.
 pub trait Ran: Send {
-    /// What was measured.
+    /// The measurements.
     fn measured(&self) -> &Measured;
 }
 
@@ -67,8 +67,8 @@ type Once<'a, R> = dyn Fn(usize, &Attempt) -> Result<R, Failure> + Sync + 'a;
 /// Of a run on a bar.
 const PARTS: u64 = 1000;
 
-/// All runs: every case once, then every case again; as many at once as wanted. When it is interrupted, the finished
-/// ones.
+/// All runs: every case once, then every case again; as many concurrently as requested. After an interruption, the
+/// finished ones.
 pub fn measure<R: Ran>(
     session: &Session,
     runs: &Runs,
@@ -115,7 +115,7 @@ pub fn measure<R: Ran>(
     Ok(runs_done)
 }
 
-/// A run, again where it was spoiled.
+/// A run, repeated if it was spoiled.
 fn repeated<R: Ran>(
     session: &Session,
     attempts: u32,

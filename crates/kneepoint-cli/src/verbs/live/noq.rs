@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! noq as the hosts of `knee live`: with the controller of each group, or with one of its own.
+//! noq as the hosts of `knee live`: with the controller of each group, or with its own.
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Where the hosts of `knee live` are: on this machine's kernel in real time, on a Linux in virtual time, or in a QUIC stack in virtual
-//! time.
+//! The place of the hosts of `knee live`: on this machine's kernel in real time, on a Linux in virtual time, or in a QUIC stack in
+//! virtual time.
 
 use std::path::PathBuf;
 
@@ -22,10 +22,10 @@ use super::{Runs, kernel};
 use crate::failure::Failure;
 use crate::verbs::doctor::{recipe, uml_cache};
 
-/// Where hosts are.
+/// The place of the hosts.
 #[derive(Args)]
 pub struct Place {
-    /// Where the hosts are: this machine's kernel, one in virtual time with its own queues, or a QUIC stack
+    /// Place of the hosts: this machine's kernel, one in virtual time with its own queues, or a QUIC stack
     #[arg(long, value_enum, default_value_t, ignore_case = true, value_name = "HOSTS")]
     on: On,
     /// A patch that the kernel in virtual time was built with; repeated, in this order
@@ -33,7 +33,7 @@ pub struct Place {
     patch: Vec<PathBuf>,
 }
 
-/// Who has hosts.
+/// The side that has hosts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum On {
     /// This machine's, over an emulated link in real time; needs root
@@ -181,7 +181,7 @@ impl Hosts {
         }
     }
 
-    /// Which time they take.
+    /// Their kind of time.
     pub fn clock(&self) -> Clock {
         match self {
             Hosts::Machine => Clock::Real,

@@ -11,13 +11,13 @@ use crate::path::Fields;
 /// A discipline of the kernel.
 #[derive(Clone, Debug)]
 pub struct KernelQueue {
-    /// As the kernel has it, with parameters after a colon: `fq_codel`.
+    /// As in the kernel, with parameters after a colon: `fq_codel`.
     pub name: String,
     /// The laboratory's name of it.
     known: &'static str,
 }
 
-/// Names that the kernel has for disciplines of the laboratory, where they are not ways to write the same name.
+/// The kernel's names for disciplines of the laboratory, where they are not spellings of the same name.
 const OTHERS: [(&str, &str); 2] = [("pfifo", "droptail"), ("bfifo", "droptail")];
 
 /// Reads `kernel:fq_codel`.

@@ -31,7 +31,7 @@ use crate::values::distinct;
 
 /// The group of a scenario that the film represents.
 const GROUP: &str = "video";
-/// How long a run lasts beyond the film: start-up, and the last pictures.
+/// The length of a run beyond the film: start-up, and the last pictures.
 const BEYOND: Span = Span::from_secs(5);
 
 /// The film, and how to play it.
@@ -57,7 +57,7 @@ pub struct Arguments {
     /// A film of your own, instead of the one that FFmpeg makes
     #[arg(long, value_name = "FILE", conflicts_with = "length")]
     clip: Option<PathBuf>,
-    /// Who plays it: `skip` skips what is late, `pause` stops until its cache is filled again, and mpv
+    /// The player: `skip` skips late pictures, `pause` stops until its cache is filled again, and mpv
     #[arg(long, value_enum, default_value = "skip", value_delimiter = ',', ignore_case = true)]
     player: Vec<Watching>,
     /// The amount buffered when playback starts or resumes
@@ -81,7 +81,7 @@ pub struct Arguments {
 /// A player.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Watching {
-    /// The laboratory's player, which skips what is late
+    /// The laboratory's player, which skips late pictures
     Skip,
     /// The laboratory's player, which stops until its cache is filled again
     Pause,

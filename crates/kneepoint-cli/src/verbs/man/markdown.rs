@@ -57,7 +57,7 @@ fn section(text: &mut String, command: &Command, name: &str, level: usize) {
     }
 }
 
-/// An argument as it is written: `--rate <RATE>`, `[SCHEME]...`.
+/// An argument in its usual form: `--rate <RATE>`, `[SCHEME]...`.
 fn called(argument: &Arg) -> String {
     let names: Vec<String> =
         argument.get_value_names().unwrap_or_default().iter().map(|name| format!("<{name}>")).collect();

@@ -47,7 +47,7 @@ pub struct Arguments {
     /// Protocols of the persistent session
     #[arg(long, value_delimiter = ',', value_name = "NAME,…", default_value = "ratcp,tcp")]
     protocols: Vec<String>,
-    /// Packets that RATCP wants in the buffer, δ; a session for each
+    /// RATCP's target backlog in packets, δ; a session for each
     #[arg(
         long,
         value_delimiter = ',',
@@ -95,7 +95,7 @@ pub const VERB: Verb<Arguments> = Verb { act, answer: Some(answer) };
 /// The axis of Figure 4.
 const FIGURE_4: &str = "arrivals=0.001..4.5:20:log";
 
-/// Solves, draws and simulates what is wanted, and prints.
+/// Solves, draws and simulates as requested, and prints.
 fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let printer = arguments.charts.printer()?;
     let Solved { answer: Answer { document, json, tables, .. }, scenarios } = solved(session, arguments)?;
@@ -113,7 +113,7 @@ fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Fa
     session.print(if as_json { json } else { terminal::shown(&document) })
 }
 
-/// Solves, draws and simulates what is wanted.
+/// Solves, draws and simulates as requested.
 fn answer(session: &Session, arguments: &Arguments) -> Result<Answer, Failure> {
     Ok(solved(session, arguments)?.answer)
 }
@@ -183,7 +183,7 @@ fn simulate(
     Ok(trials.scenarios)
 }
 
-/// The arguments with everything that they leave open.
+/// The arguments with all defaults.
 fn question(arguments: &Arguments) -> Result<Question, Failure> {
     let Arguments { chosen, sensitivity, .. } = arguments;
     let base = chosen.params()?;

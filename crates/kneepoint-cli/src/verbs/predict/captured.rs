@@ -12,7 +12,7 @@ use super::Arguments;
 use super::opened::{Files, SHOWN, kinds, open};
 use crate::failure::Failure;
 
-/// Shifts of the losses by which chance is judged.
+/// Shifts of the losses for the estimate of chance.
 const SHIFTS: u64 = 20;
 /// Flows with fewer round trips give a predictor too few samples.
 const LEAST_SAMPLES: usize = 100;
@@ -58,7 +58,7 @@ fn without_round_trips(capture: &Capture, direction: Direction) -> Failure {
     Failure::run(message, "capture both directions, in one file or in several that are all given")
 }
 
-/// Lets predictors watch one flow, or all that there are.
+/// Lets predictors observe one flow, or all flows.
 pub(super) fn watch(session: &Session, arguments: &Arguments) -> Result<Predictions, Failure> {
     let configs = arguments.configs_of_what_happened()?;
     let Files { capture, mut notes, warnings } = open(&arguments.files)?;
@@ -246,7 +246,7 @@ fn notes_on(transfer: &Transfer) -> Vec<String> {
     notes
 }
 
-/// Where the capture was taken.
+/// The place of the capture.
 fn place(vantage: Option<Vantage>, behind: bool) -> String {
     let Some(vantage @ Vantage { to_sender, to_receiver }) = vantage else {
         return "The capture lacks the handshake; assumed to be taken at the sender, where round trips are complete.".into();

@@ -11,7 +11,7 @@ use crate::failure::Failure;
 
 /// A size that fits twice into the memory of a small machine.
 pub const LARGEST: u64 = 2 << 30;
-/// Flows and other things named in a message.
+/// The greatest number of flows and other items named in a message.
 pub const SHOWN: usize = 6;
 
 /// Endings of the names of captures, compressed or not.
@@ -25,7 +25,7 @@ pub fn is_qlog(path: &Path) -> Result<bool, Failure> {
     Ok(ends(path, &QLOG) || files::begins(path, qlog::is_qlog)?)
 }
 
-/// Whether a file is a capture, by its name or by its first bytes; one that is not read is none the less.
+/// Whether a file is a capture, by its name or by its first bytes; a capture of an unsupported format also is one.
 pub fn is_capture(path: &Path) -> Result<bool, Failure> {
     Ok(ends(path, &ENDINGS) || compressed::begins(path, begins)?)
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Connections of QUIC stacks, as they recorded themselves.
+//! Connections of QUIC stacks, in their own records.
 
 use std::path::PathBuf;
 
@@ -21,7 +21,7 @@ struct Connections {
     notes: Vec<String>,
 }
 
-/// Lets predictors watch one connection, or all that have round trips.
+/// Lets predictors observe one connection, or all that have round trips.
 pub fn watch(session: &Session, arguments: &Arguments) -> Result<Predictions, Failure> {
     if arguments.flows {
         return Err(Failure::usage(
@@ -62,7 +62,7 @@ fn open(paths: &[PathBuf]) -> Result<Connections, Failure> {
     Ok(Connections { all, notes })
 }
 
-/// The connection that is asked for, or the one with the most data.
+/// The requested connection, or the one with the most data.
 fn chosen<'a>(all: &'a [Traced], asked: Option<&str>) -> Result<&'a Traced, Failure> {
     let found = match asked {
         None => all.first(),

@@ -27,7 +27,7 @@ pub struct Arguments {
     /// Bytes that are taken at most
     #[arg(long, value_name = "SIZE", default_value = "1gb")]
     largest: Bytes,
-    /// How long it may take
+    /// The longest permitted time
     #[arg(long, value_name = "TIME", default_value = "10min")]
     patience: Span,
 }
@@ -62,7 +62,7 @@ impl Arguments {
 
 #[cfg(not(feature = "quic"))]
 impl Arguments {
-    /// Whether all is as it must be.
+    /// Whether the response is correct.
     pub fn check(&self) -> Result<(), Failure> {
         let Object { server, path } = self.object()?;
         let _ = (server, path);
@@ -131,7 +131,7 @@ mod on_the_wire {
             ))
         }
 
-        /// Which certificate is expected of a server.
+        /// The certificate that is expected of a server.
         fn certificate(&self, server: SocketAddr) -> Result<Option<Hash>, Failure> {
             match self.certificate.as_deref() {
                 None if server.ip().is_loopback() => Ok(None),

@@ -47,7 +47,7 @@ enum Stack {
     /// HTTP/3 and hq-interop; paced by the window
     #[default]
     Quinn,
-    /// hq-interop; paced as the controller says
+    /// hq-interop; paced by the controller
     Noq,
 }
 

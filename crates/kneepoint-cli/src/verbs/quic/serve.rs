@@ -22,7 +22,7 @@ pub struct Arguments {
     /// The QUIC stack
     #[arg(long, value_enum, default_value_t, ignore_case = true)]
     stack: Stack,
-    /// Where to listen; use other addresses than loopback only on trusted networks
+    /// Address to listen on; use other addresses than loopback only on trusted networks
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:4433")]
     listen: SocketAddr,
     /// Serve the files below a folder, instead of objects that are made: /N has N bytes
@@ -34,7 +34,7 @@ pub struct Arguments {
     /// The largest object
     #[arg(long, value_name = "SIZE", default_value = "1gb")]
     largest: Bytes,
-    /// Connections at a time; others are refused
+    /// Concurrent connections; others are refused
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=4096))]
     connections: u32,
     /// Time of a connection, after which it is closed
@@ -43,7 +43,7 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// The controller, if all is as it must be.
+    /// The controller, if everything is correct.
     pub fn check(&self, session: &Session) -> Result<Config, Failure> {
         if self.lifetime == Span::ZERO {
             return Err(Failure::usage(
@@ -73,7 +73,7 @@ mod on_the_wire {
     use super::*;
 
     impl Arguments {
-        /// Serves until it is asked to stop.
+        /// Serves until it receives a request to stop.
         pub fn serve(&self, session: &Session, as_json: bool) -> Result<(), Failure> {
             let cc = self.check(session)?;
             let site = match &self.root {

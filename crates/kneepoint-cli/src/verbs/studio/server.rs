@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! One page to browsers of this machine.
+//! Serves one page to browsers on this machine.
 
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -39,12 +39,12 @@ impl Server {
         })
     }
 
-    /// Where browsers find it.
+    /// Its address for browsers.
     pub fn address(&self) -> String {
         format!("http://127.0.0.1:{}/", self.port)
     }
 
-    /// Answers with the page until it is asked to stop.
+    /// Answers with the page until it receives a request to stop.
     pub fn serve(&self, session: &Session, page: &[u8]) -> Result<(), Failure> {
         session.listen_saying("stopping")?;
         while !session.asked() {

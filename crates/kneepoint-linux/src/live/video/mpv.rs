@@ -26,9 +26,9 @@ use super::since;
 use crate::behind::Host;
 use crate::privilege::Rights;
 
-/// How long it is given to open its control socket.
+/// The time that it must open its control socket.
 const OPEN: Duration = Duration::from_secs(5);
-/// How long a wait for a line is at most.
+/// The longest wait for a line.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Plays the film of a server until `end`.
@@ -90,10 +90,10 @@ fn connect(socket: &Path, end: Instant) -> io::Result<UnixStream> {
     }
 }
 
-/// What mpv told.
+/// Messages of mpv.
 struct Witness {
     seen: Playback,
-    /// Since when playback stands, after it started.
+    /// The time since which playback has stalled, after its start.
     idle: Option<Time>,
 }
 

@@ -11,8 +11,8 @@
 //!                  missing is late, or the sound starves; what follows it is not late
 //! ```
 //!
-//! Under `skip` the clock goes on, as for events that a player logs without buffering anew. Units that had not arrived when the run ended
-//! and were due are late, too ([`Playback::settle`]).
+//! Under `skip` the clock continues, as for events that a player logs without buffering again. Units that had not arrived when the run
+//! ended and were due are late, too ([`Playback::settle`]).
 
 use kneepoint::units::{Span, Time};
 
@@ -21,14 +21,14 @@ use super::stream::{Kind, Stream, Unit};
 /// The action of a player when its buffer is empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Empty {
-    /// Skips what is late.
+    /// Skips late pictures.
     #[default]
     Skip,
     /// Stops the clock until its cache is filled again.
     Pause,
 }
 
-/// How a player buffers.
+/// The buffering of a player.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Buffering {
     /// The buffered amount when playback starts or resumes.
@@ -42,9 +42,9 @@ pub struct Buffering {
 /// Events of a playback.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Playback {
-    /// When the request was sent.
+    /// The time of the request.
     pub requested: Time,
-    /// When the first picture was shown, if any was.
+    /// The time of the first picture, if any was shown.
     pub started: Option<Time>,
     /// Pictures that arrived.
     pub pictures: u64,
@@ -52,7 +52,7 @@ pub struct Playback {
     pub late_pictures: u64,
     /// Times that the sound's buffer ran empty.
     pub starvings: u64,
-    /// When playback stopped for lack of data, and for how long.
+    /// The times of stalls for lack of data, and their lengths.
     pub stalls: Vec<(Time, Span)>,
     /// Whether everything arrived.
     pub complete: bool,
@@ -81,7 +81,7 @@ pub struct Player {
 /// The playback position.
 #[derive(Clone, Copy, Debug)]
 enum Clock {
-    /// It stands here since then.
+    /// The time since which it has stalled here.
     Stands(Span, Time),
     /// It existed then and still does.
     Runs(Span, Time),
@@ -97,14 +97,14 @@ struct Track {
 }
 
 impl Track {
-    /// Up to where it is complete.
+    /// The end of its complete part.
     fn end(&self) -> Span {
         self.latest.map_or(Span::ZERO, |latest| latest + self.step)
     }
 }
 
 impl Player {
-    /// One that sent its request at `requested`.
+    /// A player that sent its request at `requested`.
     pub fn new(buffering: Buffering, requested: Time) -> Player {
         Player {
             buffering,
@@ -135,7 +135,7 @@ impl Player {
         self.fill(now);
     }
 
-    /// Whether it reads on at `now`.
+    /// Whether it continues reading at `now`.
     pub fn reads(&self, now: Time) -> bool {
         self.ahead(now).is_none_or(|ahead| ahead < self.buffering.buffer)
     }
@@ -164,7 +164,7 @@ impl Player {
         }
     }
 
-    /// What happened until `now`. An unfinished stall counts up to now.
+    /// Processes everything until `now`. An unfinished stall counts up to now.
     pub fn finish(mut self, now: Time) -> Playback {
         self.advance(now);
         if let Clock::Stands(_, since) = self.clock
@@ -223,7 +223,7 @@ impl Player {
         }
     }
 
-    /// Up to where every stream is complete.
+    /// The end of the part in which every stream is complete.
     fn complete_to(&self) -> Span {
         let there = |kind: &Kind| self.stream.has(*kind) == Some(true);
         let kinds = [Kind::Video, Kind::Audio].into_iter().filter(there);

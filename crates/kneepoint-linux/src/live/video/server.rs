@@ -22,7 +22,7 @@ const REQUEST: usize = 16 * 1024;
 /// The fate of a connection.
 #[derive(Clone, Debug, Default)]
 pub struct Served {
-    /// When its request had arrived.
+    /// The time at which its request had arrived.
     pub requested: Time,
     /// Bytes of the answer that the kernel was given.
     pub sent: u64,

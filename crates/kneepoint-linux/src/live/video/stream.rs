@@ -10,9 +10,8 @@
 //! arrival       of its last byte
 //! ```
 //!
-//! Readings: tables fit one packet, as in all common multiplexers. Units without a timestamp are not seen. Bytes that
-//! belong to
-//! no packet are skipped until the next 0x47.
+//! Readings: tables fit one packet, as in all common multiplexers. Units without a timestamp are ignored. Bytes that
+//! belong to no packet are skipped until the next 0x47.
 
 use kneepoint::units::{Span, Time};
 
@@ -24,7 +23,7 @@ const AUDIO: [u8; 6] = [0x03, 0x04, 0x0f, 0x11, 0x81, 0x87];
 /// Timestamps repeat after this many ticks of 90 kHz.
 const WRAP: i64 = 1 << 33;
 
-/// What a unit is.
+/// The kind of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A picture.
@@ -36,13 +35,13 @@ pub enum Kind {
 /// A complete unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unit {
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
-    /// When it is presented, counted from the first timestamp of the stream.
+    /// Its presentation time, from the first timestamp of the stream.
     pub presented: Span,
-    /// When it is decoded, by the same count.
+    /// Its decoding time, on the same scale.
     pub decoded: Span,
-    /// When its last byte arrived.
+    /// The arrival of its last byte.
     pub arrived: Time,
 }
 

@@ -15,15 +15,15 @@ use super::super::ring::{Ring, Seen};
 use super::super::sighting::{self, Sighting};
 use super::{PACKETS, REACHED};
 
-/// How often rings are emptied.
+/// The interval at which rings are emptied.
 const PAUSE: Duration = Duration::from_millis(5);
-/// The size of one write. It is sent before anything else happens, so that the instance never keeps much of it in
+/// The size of one write. It is sent before anything else happens, so that the instance keeps little of it in
 /// memory.
 const PIECE: usize = 1 << 22;
 /// Interval of progress reports of the run.
 const TELLING: u64 = 100_000_000;
 
-/// Rings with the points that are wanted of each.
+/// Rings with the points of observation of each.
 pub(super) struct Recorder {
     rings: Vec<(Ring, Wanted)>,
     begins: u64,
@@ -41,7 +41,7 @@ struct Reached {
 
 struct Wanted {
     points: BTreeSet<Point>,
-    /// Whether it is the namespace of a host, where headers of packets that leave are wanted.
+    /// Whether it is the namespace of a host, where headers of outgoing packets are recorded.
     host: bool,
 }
 
@@ -66,7 +66,7 @@ impl Recorder {
     pub(super) fn record(mut self, stopped: &AtomicBool) -> io::Result<u64> {
         let mut last = false;
         while !last {
-            // Packets from before the stop are in the rings now, or in a block that the kernel hands over soon.
+            // Packets from before the stop are in the rings now, or in a block that the kernel passes on soon.
             last = stopped.load(Ordering::Acquire);
             thread::sleep(if last { PAUSE * 4 } else { PAUSE });
             for (ring, wanted) in &mut self.rings {

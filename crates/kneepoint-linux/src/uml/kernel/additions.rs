@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Our own controllers, compiled into the kernel: the programs of `bpf/`, over headers that stand for BPF's helpers.
+//! Our own controllers, compiled into the kernel: the programs of `bpf/`, over headers that replace BPF's helpers.
 //!
 //! User-Mode Linux has no JIT compiler for BPF, without which no program can be a congestion control (`bpf_tcp_ca.c` is built with
 //! `CONFIG_BPF_JIT`). RATCP is left out: its TCP option needs its own program.
@@ -21,7 +21,7 @@ macro_rules! files {
     };
 }
 
-/// Where each file goes, below the folder, and its text.
+/// The place of each file below the folder, and its text.
 const FILES: &[(&str, &str)] = files! {
     "Makefile" = "tree/Makefile",
     "lib/kernel.h" = "tree/lib/kernel.h",
@@ -49,7 +49,7 @@ const FILES: &[(&str, &str)] = files! {
     "bpf/cc/window.h" = "cc/window.h",
 };
 
-/// Everything that determines a kernel.
+/// All inputs of a kernel.
 pub(super) fn texts<'t>() -> impl Iterator<Item = &'t str> {
     FILES.iter().flat_map(|(to, text)| [*to, *text])
 }

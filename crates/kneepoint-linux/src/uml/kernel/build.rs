@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 
 use super::{CONFIG, DIGITS, Kernel, MANIFEST, PROGRAM, Recipe, additions, hash_of};
 
-/// Where Debian and Ubuntu have the kernel's source.
+/// The place of the kernel's source in Debian and Ubuntu.
 const SOURCES: &str = "/usr/src";
 /// The package, if none is installed: a long-term support kernel, for which the configuration and the patch are made.
 pub const PACKAGE: &str = "linux-source-6.12";
@@ -114,7 +114,7 @@ impl<'r> Build<'r> {
         TOOLS.iter().filter(|(tool, _)| lacks(tool)).map(|(_, package)| *package).collect()
     }
 
-    /// Builds it, and keeps it. Everything is done as this user, in the cache alone.
+    /// Builds it, and keeps it. Everything is done as this user, and only in the cache.
     pub fn run(&self, tell: &dyn Fn(Step)) -> io::Result<Kernel> {
         fs::create_dir_all(self.cache)?;
         sweep(self.cache);
@@ -203,7 +203,7 @@ impl<'r> Build<'r> {
     }
 }
 
-/// A directory for a build, with a lock; it goes when it is dropped.
+/// A directory for a build, with a lock; it is removed when dropped.
 struct Place(PathBuf, #[expect(dead_code, reason = "it is locked as long as it is open")] File);
 
 impl Place {
@@ -226,7 +226,7 @@ impl Drop for Place {
     }
 }
 
-/// Removes what killed builds left.
+/// Removes leftovers of killed builds.
 fn sweep(cache: &Path) {
     for entry in fs::read_dir(cache).into_iter().flatten().flatten() {
         let ours = entry.file_name().to_str().is_some_and(|name| name.starts_with(PREFIX));

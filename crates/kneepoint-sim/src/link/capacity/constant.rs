@@ -25,7 +25,7 @@ struct Duration {
 pub struct Constant {
     /// Bits per second; zero for a transmitter that sends at once.
     rate: u64,
-    /// When the last packet's transmission ends, less `fraction / rate` of a nanosecond.
+    /// The end of the last packet's transmission, less `fraction / rate` of a nanosecond.
     free: Time,
     fraction: u64,
     /// The duration computed last: most packets of a link have one size, and divisions are slow.
@@ -43,12 +43,12 @@ impl Constant {
         }
     }
 
-    /// When it is free again.
+    /// The time at which it is free again.
     pub(super) fn free(&self) -> Time {
         self.free
     }
 
-    /// Whether it sends at once.
+    /// Whether it sends immediately.
     pub fn instant(&self) -> bool {
         self.rate == 0
     }

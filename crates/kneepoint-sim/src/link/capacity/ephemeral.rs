@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Ephemeral: sessions that come and go at random take their fair shares of the link and no buffer.
+//! Ephemeral: sessions that arrive and leave at random take their fair shares of the link and no buffer.
 //!
 //! A. Karnik and A. Kumar, "Performance of TCP Congestion Control With Explicit Rate Feedback", IEEE/ACM Transactions on
 //! Networking 13(1), 2005, sections III.A and V.A.
@@ -45,7 +45,7 @@ crate::settings! {
         persistent: u32 = 1, 1..=1_000_000;
         /// The greatest number of sessions in progress.
         max_sessions: u32 = 10, 0..=10_000;
-        /// The interval at whose multiples sessions arrive and leave; without one they do at any time.
+        /// The interval at whose multiples sessions arrive and leave; without one they arrive and leave at any time.
         epoch: Or<Span, Without> = Or::WORD, Or::is(Span::from_millis(1))..=Or::is(Span::from_secs(1000));
     } check |params| {
         match params.epoch.get() {
@@ -89,7 +89,7 @@ impl Path {
         path
     }
 
-    /// How often the sizes of sessions fit into what one of them is given in a second.
+    /// The number of mean sessions that fit into a session's capacity of one second.
     fn departures(&self, sessions: u32) -> f64 {
         let share = self.rate as f64 / (f64::from(sessions) + f64::from(self.params.persistent));
         share / (8.0 * self.params.session.0 as f64)
@@ -99,7 +99,7 @@ impl Path {
         if sessions < self.params.max_sessions { self.params.arrivals } else { 0.0 }
     }
 
-    /// When the number of sessions may change next.
+    /// The next time at which the number of sessions may change.
     fn change_after(&mut self, now: u64, sessions: u32) -> u64 {
         let wait = match self.params.epoch.get() {
             Some(epoch) => *epoch,

@@ -9,8 +9,8 @@
 //! ```
 //!
 //! A packet that begins in a grant may exceed it; the excess is taken from the next grant. The rest of a grant is lost
-//! when no packet waits.
-//! With `peak` packets of a grant follow each other at that rate, and those that arrive meanwhile still have a part in it.
+//! when no packet waits. With `peak` packets of a grant follow each other at that rate, and packets that arrive meanwhile
+//! can still use the grant.
 
 use super::constant::Constant;
 use super::{Capacity, Facts, GREATEST};
@@ -111,7 +111,7 @@ mod tests {
         Grants::new(params, Facts::new(Some(Rate::from_mbit(6)), 1, 0))
     }
 
-    /// When each packet that waits at `now` leaves.
+    /// The departure of each packet that waits at `now`.
     fn leave(link: &mut Grants, now: u64, packets: usize, size: u16) -> Vec<u64> {
         let mut at = Time(now);
         let one = |_| {

@@ -3,7 +3,7 @@
 //!
 //! To add one: write `link/capacity/NAME.rs` like `link/capacity/steps.rs` and add its line to the registry below.
 //!
-//! A capacity is asked in the order of time. The link asks when a waiting packet can [begin](Capacity::ready), takes it from the
+//! A capacity is queried in time order. The link asks when a waiting packet can [begin](Capacity::ready), takes it from the
 //! queue at that instant, and [sends](Capacity::send) it; when no packet waits it says [so](Capacity::idle).
 
 use std::fmt::Debug;
@@ -33,7 +33,7 @@ impl Facts {
     }
 }
 
-/// A transmitter with its state. Capacities built from the same facts follow the same path, whatever the queries.
+/// A transmitter with its state. Capacities built from the same facts follow the same path, for any queries.
 pub trait Capacity: Clone + Debug {
     /// Its parameters.
     type Params: Settings;
@@ -49,12 +49,12 @@ pub trait Capacity: Clone + Debug {
     fn shared(&self) -> bool {
         false
     }
-    /// Whether the nominal rate, by which buffers and disciplines are configured, suits this capacity; the sentence names the
-    /// rate that would.
+    /// Whether the nominal rate, by which buffers and disciplines are configured, suits this capacity; the message names a
+    /// suitable rate.
     fn suits(&self, _rate: Rate) -> Result<(), String> {
         Ok(())
     }
-    /// Its mean rate, which `rate = "auto"` takes, if it has one of its own.
+    /// Its mean rate, which `rate = "auto"` takes, if it has one.
     fn mean(&self) -> Option<Rate> {
         None
     }
@@ -62,7 +62,7 @@ pub trait Capacity: Clone + Debug {
     fn burst(&self) -> Bytes {
         Bytes(0)
     }
-    /// When the transmission of a packet that waits at `now` can begin: `now` or later.
+    /// The time at which the transmission of a packet that waits at `now` can begin: `now` or later.
     fn ready(&mut self, now: Time) -> Time {
         now
     }
@@ -95,12 +95,12 @@ impl Config {
         let any = self.build(Facts::new(None, 0, 0));
         each!(any, one => one.shared())
     }
-    /// Its mean rate, if it has one of its own.
+    /// Its mean rate, if it has one.
     pub fn mean(&self) -> Option<Rate> {
         let any = self.build(Facts::new(None, 0, 0));
         each!(any, one => one.mean())
     }
-    /// Whether the nominal rate suits this capacity; the sentence names the rate that would.
+    /// Whether the nominal rate suits this capacity; the message names a suitable rate.
     pub fn suits(&self, rate: Rate) -> Result<(), String> {
         let any = self.build(Facts::new(Some(rate), 0, 0));
         each!(any, one => one.suits(rate))

@@ -150,7 +150,7 @@ mod tests {
         // 2 ms on, 8 ms off: 2000 bits in each period.
         let mut link = steps(&[(0, 1000), (2, 0)], Some(10));
         assert_eq!(link.send(ms(0), 500), (ms(0), ms(20)));
-        // 4000 bits end with the second period's on time, whose next is at 20 ms.
+        // 4000 bits end exactly with the second period, whose next opportunity is at 20 ms.
         assert_eq!(link.send(ms(25), 125), (ms(25), ms(31)));
         assert_eq!(link.bits(Interval { from: ms(1), to: ms(31) }), 1000.0 + 2.0 * 2000.0 + 1000.0);
     }

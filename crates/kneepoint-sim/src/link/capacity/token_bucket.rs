@@ -23,7 +23,7 @@ use crate::units::{Bytes, Interval, Rate, Time};
 crate::settings! {
     /// A shaper whose tokens come at the link's `rate`.
     pub struct Params {
-        /// How many tokens wait for packets at most.
+        /// The greatest number of waiting tokens.
         burst: Bytes = Bytes(64_000), Bytes(1)..=Bytes(1_000_000_000);
         /// The rate at which packets follow each other while there are tokens.
         peak: Or<Rate, Unlimited> = Or::WORD, Or::is(Rate(1))..=Or::is(GREATEST);
@@ -82,7 +82,7 @@ mod tests {
         TokenBucket::new(Params { burst, peak }, Facts::new(Some(rate), 1, 0))
     }
 
-    /// When the transmissions of packets that wait from the beginning begin.
+    /// The beginnings of transmissions of packets that wait from the start.
     fn starts(shaper: &mut TokenBucket, size: u16, packets: usize) -> Vec<Time> {
         let mut free = Time::ZERO;
         let mut begin = || {
@@ -99,8 +99,8 @@ mod tests {
         let mut shaper = shaper(Rate(500_000), Bytes(5 * 1024), Some(Rate(1_000_000)));
         let starts = starts(&mut shaper, 1500, 12);
         let gaps: Vec<u64> = starts.windows(2).map(|two| two[1].0 - two[0].0).collect();
-        // 12 ms a packet at the peak, 24 ms at the rate. While a packet passes, half of it comes back: 5120 - 750 k tokens are there for
-        // packet k, which are enough up to the fourth; the fifth waits for the 130 bytes that are missing.
+        // 12 ms a packet at the peak, 24 ms at the rate. While a packet passes, half of it is replenished: 5120 - 750 k tokens are there
+        // for packet k, which suffice up to the fourth; the fifth waits for the missing 130 bytes.
         assert_eq!(gaps[..4], [12_000_000; 4]);
         assert_eq!(gaps[4], 12_000_000 + 130 * 16_000);
         assert_eq!(gaps[5..], [24_000_000; 6]);

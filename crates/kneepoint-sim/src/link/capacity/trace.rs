@@ -65,7 +65,7 @@ pub enum Trace {
 #[derive(Clone, Debug)]
 pub struct Rates {
     course: Course,
-    /// When the last packet's transmission ends, rounded down, and the bit-nanoseconds that are left of it.
+    /// The end of the last packet's transmission, rounded down, and the remaining bit-nanoseconds.
     free: Time,
     left: u128,
 }
@@ -164,7 +164,7 @@ impl Deliveries {
         self.times.period().0
     }
 
-    /// When an opportunity occurs.
+    /// The time of an opportunity.
     fn time(&self, number: u64) -> Time {
         let (cycle, place) = (number / self.count(), number % self.count());
         Time(cycle * self.period() + self.times.values()[place as usize] * NANOS)

@@ -8,7 +8,7 @@ use crate::units::Time;
 /// A transmitter.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Transmitter {
-    /// When the last packet's transmission ends, rounded down, and the bit-nanoseconds that are left of it.
+    /// The end of the last packet's transmission, rounded down, and the remaining bit-nanoseconds.
     free: Time,
     left: u128,
 }

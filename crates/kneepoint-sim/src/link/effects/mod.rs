@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a link may do to packets besides queueing, delaying and losing them: it polices, reorders, duplicates or corrupts them.
+//! Effects of a link on packets in addition to queueing, delay and loss: it polices, reorders, duplicates or corrupts them.
 //!
-//! A packet meets the policer before the queue. After its transmission, and unless the channel lost it, it may be corrupted, then
-//! duplicated; each copy may be held back.
+//! A packet passes the policer before the queue. After its transmission, and unless the channel lost it, it may be corrupted,
+//! then duplicated; each copy may be held back.
 
 pub mod corruption;
 pub mod duplication;
@@ -21,11 +21,11 @@ use reordering::{Held, Reordering};
 /// The effects of a link.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Effects {
-    /// What limits arrivals.
+    /// The policer of arrivals.
     pub policer: Policer,
-    /// What packets are overtaken.
+    /// The packets that are overtaken.
     pub reordering: Reordering,
-    /// What packets arrive twice.
+    /// The packets that arrive twice.
     pub duplication: Duplication,
     /// Corrupted packets.
     pub corruption: Corruption,
@@ -66,13 +66,13 @@ impl Working {
         }
     }
 
-    /// Whether the policer lets a packet pass.
+    /// Whether a packet passes the policer.
     #[inline]
     pub(super) fn admits(&mut self, now: Time, size: u16) -> bool {
         self.policer.as_mut().is_none_or(|tokens| tokens.take(now, size))
     }
 
-    /// Whether a packet that crosses the link is corrupted, which is then done.
+    /// Corrupts a packet that crosses the link, perhaps; returns whether it did.
     pub(super) fn corrupts(&mut self, packet: &mut Packet) -> bool {
         let corrupts = happens(self.corruption, &mut self.rng);
         if corrupts {

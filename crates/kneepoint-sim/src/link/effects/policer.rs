@@ -13,11 +13,11 @@ use crate::settings::{Or, Unlimited};
 use crate::units::{Bytes, Rate};
 
 crate::settings! {
-    /// A policer of all that arrives at a link.
+    /// A policer of all arrivals at a link.
     pub struct Policer {
-        /// The rate at which tokens come; `unlimited` is no policer.
+        /// The rate at which tokens come; `unlimited` is the absence of a policer.
         rate: Or<Rate, Unlimited> = Or::WORD, Or::is(Rate(1))..=Or::is(GREATEST);
-        /// How many tokens wait for packets at most; a packet above it never passes.
+        /// The greatest number of waiting tokens; a larger packet never passes.
         burst: Bytes = Bytes(64_000), Bytes(1)..=Bytes(1_000_000_000);
     }
 }

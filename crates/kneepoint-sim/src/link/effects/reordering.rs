@@ -20,7 +20,7 @@ crate::settings! {
     pub struct Reordering {
         /// Probability that a packet is held back.
         p: f64 = 0.0, 0.0..=1.0;
-        /// How long it is held back, at most.
+        /// The longest time for which it is held back.
         delay: Span = Span::from_millis(10), Span(1)..=Span::from_secs(100);
         /// The most packets that overtake it; 0 for no limit within that time.
         packets: u32 = 0, 0..=1_000_000;
@@ -32,7 +32,7 @@ crate::settings! {
 pub(in crate::link) struct Held {
     pub(super) p: f64,
     delay: Span,
-    /// How many overtake each.
+    /// The number that overtake each.
     distance: u64,
     /// Packets that were not held, so far.
     passed: u64,
@@ -70,7 +70,7 @@ impl Held {
         self.waiting.pop_front_if(|(due, ..)| *due <= now).map(|(.., packet)| packet)
     }
 
-    /// When the next packet arrives, unless enough others overtake it before.
+    /// The arrival of the next packet, unless enough others overtake it before.
     pub(super) fn due(&self) -> Time {
         self.waiting.front().map_or(Time::NEVER, |(due, ..)| *due)
     }

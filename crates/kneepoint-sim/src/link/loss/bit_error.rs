@@ -8,7 +8,7 @@ use crate::rng::Rng;
 use crate::units::{Bytes, Time};
 
 crate::settings! {
-    /// A channel in which one wrong bit loses the packet.
+    /// A channel in which a single bit error loses the packet.
     pub struct Params {
         /// Probability that a bit is wrong.
         p: f64 = 1e-7, 0.0..=1.0;

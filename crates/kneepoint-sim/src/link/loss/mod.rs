@@ -20,7 +20,7 @@ pub trait Loss: Clone + Debug {
     fn lossless(&self) -> bool {
         false
     }
-    /// Whether the next packet, whose transmission ends at `now`, is lost. Packets come in the order of time.
+    /// Whether the next packet, whose transmission ends at `now`, is lost. Packets are passed in time order.
     fn loses(&mut self, now: Time, size: Bytes, rng: &mut Rng) -> bool;
 }
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Packets on their way: first-in-first-out lines that share one pool of places.
+//! Packets in flight: first-in-first-out lines that share one pool of places.
 //!
 //! The slot freed last is reused first, while it is still in the processor's cache, so a thousand lines touch only as
-//! much memory as their packets need. A ring for each line would cycle through all it ever
-//! needed.
+//! much memory as their packets need. A ring for each line would cycle through all the memory it ever needed.
 
 use prefetch_index::prefetch_index;
 
@@ -28,10 +27,10 @@ pub struct Flight {
 }
 
 impl Flight {
-    /// Nothing on its way.
+    /// Nothing in flight.
     pub const EMPTY: Flight = Flight { first: NONE, last: NONE };
 
-    /// Whether nothing is on its way.
+    /// Whether nothing is in flight.
     #[inline]
     pub fn is_empty(self) -> bool {
         self.first == NONE
@@ -62,7 +61,7 @@ impl Pool {
         self.places.len()
     }
 
-    /// Puts a packet at the end of a line. Whether it is the first there.
+    /// Puts a packet at the end of a line. Returns whether it is the first there.
     #[inline(always)]
     pub fn push(&mut self, flight: &mut Flight, arrival: Time, packet: &Packet) -> bool {
         let index = if self.free == NONE { self.add() } else { self.free };
@@ -80,8 +79,8 @@ impl Pool {
         first
     }
 
-    /// A line's first packet is wanted soon, and the arrival of the one behind it: both go to the processor's cache, since by now
-    /// a thousand other lines were used.
+    /// A line's first packet is needed soon, and the arrival of the one behind it: both are prefetched into the processor's
+    /// cache, since by now a thousand other lines were used.
     #[inline(always)]
     pub fn expect(&self, flight: Flight) {
         if let Some(next) = self.behind.get(flight.first as usize) {
@@ -98,7 +97,7 @@ impl Pool {
         self.places.len() as u32 - 1
     }
 
-    /// Inserts a packet before the first one for which `comes_after` is true, else at the end. Whether it is the first there.
+    /// Inserts a packet before the first one for which `comes_after` is true, else at the end. Returns whether it is the first there.
     pub fn insert(
         &mut self,
         flight: &mut Flight,
@@ -118,7 +117,7 @@ impl Pool {
         while !after(here) {
             (before, here) = (here, self.behind[here as usize]);
         }
-        // On its own line the packet gets its place.
+        // A queue of one gives the packet its slot; then it is linked in.
         let mut alone = Flight::EMPTY;
         self.push(&mut alone, arrival, packet);
         self.behind[alone.first as usize] = here;
@@ -188,7 +187,7 @@ mod tests {
             let line = rng.below(5) as usize;
             if rng.chance(0.52) && models[line].len() < 30 {
                 id += 1;
-                // Some come in front of others on their line.
+                // Some are inserted before others on their line.
                 let at = Time(id - id.min(rng.below(8)));
                 let model = &mut models[line];
                 let place = model.partition_point(|(other, _)| *other <= at);

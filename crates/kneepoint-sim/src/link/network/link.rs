@@ -15,7 +15,7 @@ use crate::rng::Rng;
 use crate::trace::{Event, LinkId, Observer, Passage};
 use crate::units::{Bytes, Rate, Span, Time};
 
-/// How a link's queue is kept.
+/// The representation of a link's queue.
 #[derive(Clone, Debug)]
 pub(super) enum Queue {
     /// Nobody asks for its length.
@@ -42,7 +42,7 @@ pub(super) struct Ruled {
 pub(super) enum End {
     /// Hosts: the first packet arrives.
     Hosts,
-    /// Other links: the first packet goes on.
+    /// Other links: the first packet continues.
     Links,
     /// Both: the first packet decides.
     Both,
@@ -68,35 +68,35 @@ pub(super) struct Link {
     pub(super) line: Line,
     pub(super) flight: Flight,
     pub(super) end: End,
-    /// Whether it has no queue, jitter, delay steps or losses: the arrival of a packet follows from when it is sent.
+    /// Whether it has no queue, jitter, delay steps or losses: a packet's arrival follows from its sending time.
     pub(super) plain: bool,
     pub(super) measured: bool,
     pub(super) served: u64,
 }
 
 impl Link {
-    /// Whether it takes packets ahead of their time: it computes departures, and its queue is not observed.
+    /// Whether it processes packets ahead of time: it computes departures, and its queue is not observed.
     pub(super) fn ahead(&self) -> bool {
         !self.measured && !matches!(self.queue, Queue::Ruled(_))
     }
 
-    /// Whether packets may leave it in another order, or another number, than they came.
+    /// Whether packets may leave it in another order or number than they arrived.
     pub(super) fn scatters(&self) -> bool {
         matches!(&self.queue, Queue::Ruled(ruled) if ruled.effects.is_some())
     }
 
-    /// Whether it holds packets back at random and does nothing else.
+    /// Whether it only holds packets back at random.
     pub(super) fn only_noise(&self) -> bool {
         matches!(self.queue, Queue::Free) && self.transmitter.instant() && self.line.only_noise()
     }
 
-    /// When a packet that comes at `at` reaches the other end of a plain link.
+    /// The time at which a packet that enters at `at` reaches the other end of a plain link.
     #[inline(always)]
     pub(super) fn cross(&mut self, at: Time, size: u16) -> Time {
         self.line.end(self.transmitter.send(at, size).1)
     }
 
-    /// [`cross`](Link::cross), for a packet that will come next.
+    /// [`cross`](Link::cross), for a packet that will enter next.
     pub(super) fn foresee(&self, at: Time, size: u16) -> Time {
         self.line.end(self.transmitter.clone().send(at, size).1)
     }

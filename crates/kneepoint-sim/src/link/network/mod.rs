@@ -2,13 +2,13 @@
 //! Links at work: the path of a packet between two hosts.
 //!
 //! Every link is first in, first out, and its line never reorders, so the packets on it wait for one event: the
-//! arrival of the first. A link fed by one other link does not even need that. Its arrivals
-//! are known when that link's departures are, so a packet passes through both at once (`Step::Through`). And a host
-//! whose receivers answer each packet, on a link that nothing else uses, may do so as soon as the packet's arrival is
-//! known (`Step::Reach`), unless an earlier one still waits for its own. Where several noisy hosts meet on one link,
-//! their packets are put in order in front of it as they come, and wait for the end of that link instead
-//! (`Step::Merge`). All are exact, for nothing else can come between; measured links are excluded, so that their
-//! events are in order.
+//! arrival of the first. A link with a single predecessor does not even need that. Its arrivals are known when that
+//! link's departures are, so a packet passes through both at once (`Step::Through`). And a host whose receivers
+//! answer each packet, on a link that nothing else uses, may do so as soon as the packet's arrival is known
+//! (`Step::Reach`), unless an earlier one still waits for its own. Where several noisy hosts meet on one link, their
+//! packets are put in order in front of it as they come, and wait for the end of that link instead (`Step::Merge`).
+//! All of these are exact, since no other event can come between; measured links are excluded, so that their events
+//! are in order.
 
 mod effects;
 mod flight;
@@ -27,7 +27,7 @@ use flight::Pool;
 use link::{End, Link, Queue};
 use paths::{Hop, Step};
 
-/// All links, and the table of hops through which packets find their way.
+/// All links, and the table of hops for the routes of packets.
 #[derive(Clone, Debug, Default)]
 pub struct Links {
     links: Vec<Link>,
@@ -37,7 +37,7 @@ pub struct Links {
     tails: Vec<u32>,
     pool: Pool,
     hops: Vec<Hop>,
-    /// The last hop of each path whose receiver answers every packet, and the first hop of the way back.
+    /// The last hop of each path whose receiver answers every packet, and the first hop of the reverse path.
     answered: Vec<(u32, u32)>,
 }
 
@@ -47,7 +47,7 @@ impl Links {
     pub const LINK: usize = size_of::<Link>() + size_of::<link::Ruled>();
     /// Bytes of a step of a path.
     pub const HOP: usize = size_of::<Hop>() + size_of::<(u32, u32)>();
-    /// Bytes of a packet on its way.
+    /// The size in bytes of a packet in flight.
     pub const PACKET: usize = Pool::PLACE;
 
     /// The most packets in flight at the same time.
@@ -74,7 +74,7 @@ impl Links {
 ///
 /// At one instant a queue first releases a packet, then accepts one: a link that computes departures does it in that order.
 impl Links {
-    /// How many entities a network of this many links has.
+    /// The number of entities of a network with this many links.
     pub fn entities(links: usize) -> usize {
         3 * links
     }
@@ -159,7 +159,7 @@ impl Links {
                 };
                 arrival
             };
-            // Not a match, which would jump by a table and be foreseen less often.
+            // Not a match, whose jump table would be predicted less often.
             if hop.step == Step::Through {
                 packet.hop += 1;
                 at = arrival;

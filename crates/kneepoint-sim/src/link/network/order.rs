@@ -10,7 +10,7 @@ use crate::packet::Packet;
 use crate::trace::Observer;
 use crate::units::Time;
 
-/// Links that put their packets in order as they come.
+/// Links that reorder arriving packets.
 impl Links {
     /// Puts a packet in front of the next link, where its turn comes at `turn`. Of several turns at one instant,
     /// packets that noise held back come first, in the order of their links.
@@ -50,9 +50,9 @@ impl Links {
     }
 }
 
-/// Packets that wait for their arrival where others are taken ahead of it.
+/// Packets that wait for their arrival where others are processed ahead of time.
 impl Links {
-    /// Whether a packet is on a last link whose receivers answer ahead of its end.
+    /// Whether a packet is on a last link whose receivers answer ahead of time.
     #[inline]
     pub fn reaches(&self, packet: &Packet) -> bool {
         self.hops[packet.hop as usize].step == Step::Reach
@@ -66,14 +66,14 @@ impl Links {
         }
     }
 
-    /// Takes what waits behind a packet that was held until now: packets and their arrivals.
+    /// Releases the packets and arrivals that waited behind a packet held until now.
     pub fn release(&mut self, packet: &Packet, events: &mut EventQueue) -> Vec<(Packet, Time)> {
         let link = self.hops[packet.hop as usize].link as usize;
         events.schedule(self.arrival(link), Time::NEVER);
         self.pool.clear(&mut self.links[link].flight)
     }
 
-    /// Whether a packet on its last link has to wait for its arrival, perhaps because another one does.
+    /// Whether a packet on its last link must wait for its arrival, perhaps because another one does.
     pub fn waits(&self, packet: &Packet) -> bool {
         let link = self.hops[packet.hop as usize].link as usize;
         !(self.reaches(packet) && self.links[link].flight.is_empty())

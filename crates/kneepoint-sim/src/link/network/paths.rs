@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The table of hops by which packets are routed, and the links that may take packets ahead of time.
+//! The table of hops for routing, and the links that may process packets ahead of time.
 
 use super::Links;
 use super::link::End;
@@ -9,7 +9,7 @@ use super::link::End;
 pub enum Step {
     /// It arrives at its host.
     Arrive,
-    /// It reaches a receiver that can take it ahead of its time, unless another packet for the host waits.
+    /// It reaches a receiver that can process it ahead of time, unless another packet for the host waits.
     Reach,
     /// It takes its place in front of the next link, whose packets are put in order as they come.
     Merge,
@@ -32,7 +32,7 @@ impl Step {
 pub struct Hop {
     /// The link.
     pub link: u32,
-    /// What follows.
+    /// The next step.
     pub step: Step,
 }
 
@@ -40,7 +40,7 @@ pub struct Hop {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Feeder {
     Nothing,
-    /// A host that answers each packet from this link at once, and sends nothing else.
+    /// A host that immediately answers each packet from this link, and sends nothing else.
     Answers(u32),
     /// Paths cross it after this link only.
     Link(u32),
@@ -64,7 +64,7 @@ impl Links {
         self.answered.push((last, backward));
     }
 
-    /// Lets packets pass through where one link is all that feeds another. Call when all paths are there.
+    /// Lets packets pass through where a single link feeds another. Call when all paths are there.
     pub fn fuse(&mut self) {
         let feeders = self.feeders();
         self.find_ends();
@@ -93,7 +93,7 @@ impl Links {
 
     /// Finds where each link ends.
     fn find_ends(&mut self) {
-        // Whether packets go on from it, and whether they arrive.
+        // Whether packets continue from it, and whether they arrive.
         let mut seen = vec![[false; 2]; self.links.len()];
         for hop in &self.hops {
             seen[hop.link as usize][usize::from(hop.step.ends())] = true;

@@ -7,7 +7,7 @@
 
 use std::ops::RangeInclusive;
 
-/// What a column has.
+/// The contents of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Quantity {
     Time,
@@ -28,7 +28,7 @@ pub(super) struct Meaning {
 /// Longest time from the first row, and longest duration, in nanoseconds.
 pub(super) const LONGEST: f64 = 1e16;
 
-/// Words for a quantity, and the factor of numbers without a unit, where that is no guess.
+/// Words for a quantity, and the factor of numbers without a unit, where that is certain.
 const QUANTITIES: &[(&[&str], Quantity, Option<f64>)] = &[
     (&["time", "timestamp", "t"], Quantity::Time, Some(1e9)),
     (&["duration"], Quantity::Duration, None),
@@ -89,7 +89,7 @@ fn rate(unit: &str) -> Option<f64> {
     factor(BYTES, unit).or_else(|| factor(RATES, &unit.to_ascii_lowercase()))
 }
 
-/// The meaning of a column's name: none if it is not known; an error if it has no unit, and needs one.
+/// The meaning of a column's name: none if unknown; an error if it lacks a necessary unit.
 pub(super) fn meaning(name: &str) -> Result<Option<Meaning>, String> {
     if name.len() > 64 {
         return Ok(None);

@@ -8,7 +8,7 @@ use crate::units::{Rate, Span, Time};
 /// A rate, and the bits until its instant.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Point {
-    /// When it begins, from the start of the period.
+    /// Its beginning, from the start of the period.
     pub at: Span,
     /// The rate until the next point, or the end of the period.
     pub rate: Rate,
@@ -65,7 +65,7 @@ impl Course {
         self.period
     }
 
-    /// Quantities recorded besides the rate.
+    /// Quantities recorded in addition to the rate.
     pub fn besides(&self) -> &[Besides] {
         &self.besides
     }

@@ -151,7 +151,7 @@ impl Recording {
         self.len() == 0
     }
 
-    /// Quantities recorded besides the rate.
+    /// Quantities recorded in addition to the rate.
     pub fn besides(&self) -> &[Besides] {
         match self {
             Recording::Opportunities(_) => &[],

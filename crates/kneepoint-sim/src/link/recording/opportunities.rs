@@ -98,7 +98,7 @@ impl Times {
         self.values().partition_point(|time| time * NANOS <= at.0)
     }
 
-    /// The intervals between those that follow one another, the first in the next repetition among them.
+    /// The intervals between successive opportunities, including the first of the next repetition.
     pub(super) fn gaps(&self) -> Vec<Span> {
         let times = self.values();
         let within = times.windows(2).map(|two| two[1] - two[0]);
@@ -106,7 +106,7 @@ impl Times {
         within.chain(across).filter(|gap| *gap > 0).map(|gap| Span(gap * NANOS)).collect()
     }
 
-    /// As Mahimahi writes it: a line for each.
+    /// In Mahimahi's form: a line for each.
     pub fn to_text(&self) -> String {
         self.values().iter().map(|time| format!("{time}\n")).collect()
     }

@@ -60,7 +60,7 @@ pub(super) struct Columns<'t> {
 }
 
 impl<'t> Columns<'t> {
-    /// The known ones among these names, and the other names. The error begins with the column, if it is about one.
+    /// The known columns among these names, and the other names. The error begins with the column, if it is about one.
     pub fn of(names: &[&'t str]) -> Result<(Columns<'t>, Vec<String>), String> {
         let (mut known, mut ignored): (Vec<Column>, _) = (Vec::new(), Vec::new());
         for (place, &name) in names.iter().enumerate() {
@@ -92,7 +92,7 @@ impl<'t> Columns<'t> {
             }
             (time, duration) => time.or(duration).ok_or_else(|| lacking("time", Quantity::Time, &ignored))?,
         };
-        // The keys of an object have no order of their own.
+        // The keys of an object are unordered.
         known.sort_by_key(|column| column.meaning.quantity);
         Ok((Columns { time, rate, besides: known }, ignored))
     }
@@ -128,7 +128,7 @@ impl Rows {
         Rows { times: Vec::new(), rates: Vec::new(), besides: vec![Vec::new(); columns.besides.len()] }
     }
 
-    /// Adds a row whose numbers `number` gives; `wrong` says where an error is.
+    /// Adds a row whose numbers `number` returns; `wrong` gives the place of an error.
     pub fn add(
         &mut self,
         columns: &Columns,
@@ -195,7 +195,7 @@ fn recorded(times: &[f64]) -> (Vec<Span>, Span) {
     (instants, period)
 }
 
-/// Instants of rows that follow one another.
+/// The instants of successive rows.
 fn following(durations: &[f64]) -> Result<(Vec<Span>, Span), String> {
     let mut end = Span::ZERO;
     let instants = durations.iter().map(|duration| {

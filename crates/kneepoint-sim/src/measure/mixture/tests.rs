@@ -20,7 +20,7 @@ fn waiting(packets: u32) -> Backlog {
     Backlog { packets, bytes: Bytes(1000 * u64::from(packets)) }
 }
 
-/// A packet arrives at the begin of the window with `window` packets as its hint.
+/// A packet arrives when the window begins, with `window` packets as its hint.
 fn arrive(mixture: &mut Mixture, group: usize, backlog: Backlog, window: f64, fate: Fate) {
     let hint = Hint { window, ..Hint::default() };
     let packet = Packet::data(0, 0, 1000, Flags::default(), Time::ZERO).with_hint(hint);

@@ -53,7 +53,7 @@ impl Crossed {
         Some(capacity.bits(window))
     }
 
-    /// How long a packet travels from an instant on, if that changes.
+    /// The delay of a packet from an instant on, if it changes.
     pub(super) fn delay(&self, at: Time) -> Option<Span> {
         self.moving.as_ref().map(|link| link.delay_at(at))
     }

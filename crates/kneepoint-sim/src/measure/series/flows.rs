@@ -27,7 +27,7 @@ impl Followed {
         self == Followed::Every
     }
 
-    /// Which flows of a group of this size.
+    /// The selected flows of a group of this size.
     fn of(self, members: usize) -> Vec<usize> {
         match self {
             Followed::Windows(flows) => spread(members, flows),
@@ -99,7 +99,7 @@ impl Flows {
     }
 }
 
-/// `wanted` of `count` places, the first and the last among them, evenly apart.
+/// `wanted` of `count` places, including the first and the last, evenly spaced.
 pub fn spread(count: usize, wanted: usize) -> Vec<usize> {
     match wanted.min(count) {
         0 => Vec::new(),

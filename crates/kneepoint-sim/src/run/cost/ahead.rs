@@ -41,7 +41,7 @@ impl Ahead {
         Ahead { feeders, unwatched }
     }
 
-    /// How many links at the beginning of a stream's path hold its packets.
+    /// The number of links at the beginning of a stream's path that hold its packets.
     pub(super) fn resident(&self, stream: &Stream) -> usize {
         let alone = stream.backward.first().is_some_and(|back| {
             matches!(self.feeders[*back as usize], Feeder::Host(_)) && self.unwatched[*back as usize]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How far a window grows where the network holds nothing back.
+//! The growth of a window where the network holds nothing back.
 //!
 //! ```text
 //! slow start           W(n) = W(0) · 2ⁿ after n round trips
@@ -7,8 +7,8 @@
 //! ```
 //!
 //! The second holds where a round trip is longer than the retransmission timeout before the first sample: the timer ends slow start
-//! before anything is acknowledged, and the window goes on from two packets by what the controller adds in avoidance. The timer, which
-//! doubles, expires until it is longer than the round trip.
+//! before anything is acknowledged, and the window continues from two packets by the controller's growth in congestion avoidance. The
+//! timer, which doubles, expires until it is longer than the round trip.
 
 use crate::cc::{self, Ack, Timeout, Wanted};
 use crate::rng::Rng;
@@ -48,8 +48,8 @@ impl Growth {
     }
 }
 
-/// Whether the retransmission timer expires before the first acknowledgement, and the sender does not take that back. A handshake
-/// measures the round trip before there is anything to retransmit.
+/// Whether the retransmission timer expires before the first acknowledgement, and the sender does not undo the reduction. A
+/// handshake measures the round trip before there is anything to retransmit.
 fn timer_is_first(tcp: &Options, rtt: f64) -> bool {
     let timeout = tcp.rto_initial.min(tcp.rto_max).as_secs_f64();
     rtt > timeout && !tcp.handshake && tcp.recovery != Recovery::Rack
@@ -60,7 +60,7 @@ fn doubled(tcp: &Options, most: f64, rounds: f64) -> Growth {
     Growth { window, rounds: libm::log2(1.0 + window / tcp.initial_window) }
 }
 
-/// When the timer expires for the last time: after 1, 3, 7, … of its first values, until it is longer than the round trip.
+/// The time at which the timer expires last: after 1, 3, 7, … of its first values, until it exceeds the round trip.
 fn last_timeout(tcp: &Options, rtt: f64) -> f64 {
     let [first, longest] = [tcp.rto_initial, tcp.rto_max].map(Span::as_secs_f64);
     let (mut timer, mut at) = (first.min(longest), 0.0);

@@ -125,7 +125,7 @@ impl Load {
                     let room = room(&links[link], stream.packet) * part;
                     let waits = held.min(room).min(stream.flows * per_second * stream.lasts);
                     queued[link] += waits;
-                    // Where departures are computed, it is on its way already.
+                    // Where departures are computed, it is already in flight.
                     self.flying += if computed(&links[link]) { waits } else { 0.0 };
                     waits
                 }
@@ -150,7 +150,7 @@ impl Load {
         self.written += stream.flows * (surplus.max(0.0) * stream.lasts).min(demand.at_most);
     }
 
-    /// Datagrams, which nothing slows down.
+    /// Datagrams, which are not congestion-controlled.
     fn pressing(&mut self, valid: &Valid, streams: &[Stream], queued: &mut [f64]) {
         let links = &valid.network().links;
         let pressing =
@@ -206,7 +206,7 @@ impl Load {
         }
     }
 
-    /// Says of which group most packets in flight are.
+    /// Names the group with most packets in flight.
     fn note_longest(&mut self, valid: &Valid, stream: &Stream, flying: f64, most: &mut f64) {
         if flying <= *most {
             return;

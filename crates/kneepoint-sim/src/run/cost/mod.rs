@@ -8,8 +8,8 @@
 //! ```
 //!
 //! The packet count assumes full bottlenecks and queues at their limits, as after slow start; a run with short queues
-//! takes less. Connections that are opened in the run are a mean, which [`Simulation::footprint`]
-//! lets a conductor check.
+//! takes less. The number of connections that are opened in the run is a mean, which a conductor can check by
+//! [`Simulation::footprint`].
 //!
 //! [`Simulation::footprint`]: super::Simulation::footprint
 
@@ -35,22 +35,22 @@ crate::keys! {
     /// A part of the memory of a run.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct Term {
-        /// What it is.
+        /// Its name.
         pub name: &'static str,
-        /// How many of them.
+        /// The number of them.
         pub count: u64,
         /// Bytes for each.
         pub each: u64,
-        /// How the number is computed.
+        /// The computation of the number.
         pub why: String,
-        /// What makes it smaller.
+        /// The remedy that makes it smaller.
         #[serde(skip)]
         pub remedy: &'static str,
     }
 }
 
 impl Term {
-    /// So many of something.
+    /// This much of something.
     pub fn new(
         (name, remedy): (&'static str, &'static str),
         count: f64,
@@ -106,7 +106,7 @@ pub(super) fn footprint(engine: &Engine) -> u64 {
 }
 
 impl Cost {
-    /// What the engine takes.
+    /// The memory of the engine.
     pub fn of(valid: &Valid) -> Cost {
         let load = Load::of(valid);
         let terms = vec![
@@ -146,7 +146,7 @@ impl Cost {
     }
 }
 
-/// What takes memory in the engine, and what makes it less.
+/// The users of memory in the engine, and remedies.
 const LINKS: (&str, &str) = ("links", "simulate fewer hosts, or let `access` be \"minimal\"");
 const PATHS: (&str, &str) = ("paths", "simulate fewer hosts");
 const FLOWS: (&str, &str) = ("flows", "simulate fewer flows, or let fewer arrive than the links carry");

@@ -29,8 +29,8 @@ struct Asking<'a> {
     bits: f64,
 }
 
-/// All streams of transfers. The bottleneck of a flow is the link of its path with the least share.
-/// `rates` is what datagrams leave of each link.
+/// All streams of transfers. The bottleneck of a flow is the link of its path with the least share. `rates`
+/// is the capacity of each link without datagrams.
 pub(super) fn of<'a>(links: &[LinkSpec], streams: &'a [Stream], rates: &[f64]) -> Vec<Shared<'a>> {
     let all: Vec<Asking> = streams.iter().filter_map(|stream| Asking::of(links, stream)).collect();
     let crossing = shares(rates, all.iter().flat_map(|one| one.path().map(move |link| (link, one))));
@@ -67,14 +67,14 @@ impl<'a> Asking<'a> {
     }
 }
 
-/// The share of each link between those that cross it.
+/// The share of each link among the flows that cross it.
 fn shares<'a>(rates: &[f64], crossing: impl Iterator<Item = (usize, &'a Asking<'a>)>) -> Vec<f64> {
     let mut asked = vec![Vec::new(); rates.len()];
     crossing.for_each(|(link, one)| asked[link].push((one.bits, one.stream.flows)));
     rates.iter().zip(asked).map(|(rate, asked)| share(*rate, asked)).collect()
 }
 
-/// What each of those has that a rate does not satisfy: `asked` has each demand, and the number of flows with it.
+/// The part of each flow's demand that a rate does not satisfy: `asked` has each demand, and the number of flows with it.
 fn share(rate: f64, mut asked: Vec<(f64, f64)>) -> f64 {
     asked.sort_by(|one, other| one.0.total_cmp(&other.0));
     let (mut left, mut flows) = (rate, asked.iter().map(|(_, flows)| flows).sum::<f64>());

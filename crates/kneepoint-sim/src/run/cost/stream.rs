@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Streams: flows alike, with the path that they take and how much each would have outstanding if the network let it.
+//! Streams: identical flows, with their path and the number of packets that each would have outstanding if the network permitted it.
 
 use std::borrow::Cow;
 use std::iter::successors;
@@ -16,7 +16,7 @@ use crate::units::{Bytes, Span, Time};
 pub(super) struct Stream {
     /// The place of their group.
     pub(super) group: usize,
-    /// How many at a time.
+    /// The number at a time.
     pub(super) flows: f64,
     pub(super) forward: Vec<u32>,
     pub(super) backward: Vec<u32>,
@@ -26,7 +26,7 @@ pub(super) struct Stream {
     pub(super) growth: Option<Growth>,
     /// Acknowledgements for each packet.
     pub(super) acks: f64,
-    /// Bits that each has to send in a second at most.
+    /// The greatest number of bits that each sends per second.
     pub(super) demand: f64,
     /// Seconds from the start to the stop.
     pub(super) lasts: f64,
@@ -49,7 +49,7 @@ pub(super) fn listed(valid: &Valid, routes: &mut Routes) -> Vec<Stream> {
     streams
 }
 
-/// How many flows of a finite size a group has open at a time: a mean, and three standard deviations of a Poisson law.
+/// The number of flows of a finite size that a group has open at a time: a mean, and three standard deviations of a Poisson law.
 ///
 /// ```text
 /// ρ < 1    n = λ·T + (1 + long) · min(ρ / (1 − ρ), √(λ·D))      T: a transfer on an idle path, ρ = λ·8E[S] / rate
@@ -109,7 +109,7 @@ impl Stream {
             // Without its own rate it is taken to fill its path.
             None => (None, 0.0, nature.pressing.map_or(wanted, |rate| rate.as_f64())),
             Some(tcp) => {
-                // What a member opens is as large as it is in the mean.
+                // A member's connections have the mean size.
                 let opened = demand.filter(|_| group.kind().opens()).map(|one| one.size);
                 let size = member.size.map(|size| size.0 as f64).or(opened).unwrap_or(f64::INFINITY);
                 let acks = if tcp.delayed_ack { 0.5 } else { 1.0 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! RACK: losses found by the time of sending.
+//! RACK: losses detected by the time of sending.
 //!
 //! RFC 8985 §6, in segments instead of bytes, as `tcp_recovery` of Linux has it.
 //!
@@ -22,7 +22,7 @@
 use super::outstanding::{Fate, Outstanding, Sent};
 use crate::units::{Span, Time};
 
-/// Recoveries for which a wider window of reordering is kept (RFC 8985 §6.2 step 4).
+/// The number of recoveries for which a wider reordering window is kept (RFC 8985 §6.2 step 4).
 const PERSISTENCE: u32 = 16;
 /// The greatest reordering degree (Linux `tcp_max_reordering`).
 const MOST_REORDERED: u32 = 300;
@@ -49,7 +49,7 @@ pub struct Detection {
 }
 
 impl Detection {
-    /// On a path of which nothing is known.
+    /// For an unknown path.
     pub fn new(dupthresh: u32) -> Detection {
         Detection {
             latest: (Time::ZERO, 0),
@@ -111,8 +111,8 @@ impl Detection {
         self.duplicated |= self.reordered;
     }
 
-    /// Widens the window of reordering where a D-SACK says that it was too narrow, once a round trip: `sent` is when the latest
-    /// segment was sent that this acknowledgement delivers.
+    /// Widens the reordering window if a D-SACK shows that it was too narrow, at most once a round trip: `sent` is the time of
+    /// the latest segment that this acknowledgement delivers.
     #[inline]
     pub fn widen(&mut self, sent: Time, now: Time) {
         if self.duplicated {
@@ -142,17 +142,17 @@ impl Detection {
         self.keeps = (self.keeps + 1).min(PERSISTENCE);
     }
 
-    /// After a timeout that followed many duplicates the degree was estimated too high.
+    /// After a timeout that followed many duplicates, the estimated degree was too high.
     pub fn relax(&mut self, dupthresh: u32) {
         self.degree = self.degree.min(dupthresh);
     }
 
-    /// Whether a segment sent at `at` was on its way for a round trip.
+    /// Whether a segment sent at `at` has been in flight for a round trip.
     pub fn is_due(&self, at: Time, now: Time) -> bool {
         at + self.rtt <= now
     }
 
-    /// Marks what is lost; how much longer the segments that may be lost are waited for, if any is (§6.2 step 5).
+    /// Marks lost segments; returns how much longer to wait for segments that may be lost, if there are any (§6.2 step 5).
     #[cold]
     pub fn detect(&mut self, out: &mut Outstanding, now: Time, srtt: Span, repairing: bool) -> Option<Span> {
         let patience = self.rtt + self.window(out.sacked(), srtt, repairing);

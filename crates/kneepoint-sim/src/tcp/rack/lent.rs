@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a sender lends to its recovery for the length of one event.
+//! The parts of a sender that its recovery borrows for the length of one event.
 
 use crate::cc::{self, Cause, Control, Ecn, Loss, Resize, Timeout};
 use crate::tcp::Options;
@@ -19,7 +19,7 @@ pub struct Lent<'a> {
     pub control: &'a mut Control,
     /// The round-trip time and the timeout.
     pub rtt: &'a mut RttEstimator,
-    /// One above the last segment there is so far.
+    /// One above the last existing segment.
     pub total: u32,
 }
 
@@ -68,7 +68,7 @@ impl Lent<'_> {
         self.controller.on_ecn(&Ecn { now: self.now, flight, next: u64::from(high) });
     }
 
-    /// The timer expired, and `in_flight` packets are on their way still.
+    /// The timer expired, with `in_flight` packets still in flight.
     pub fn restart(&mut self, reported: bool, high: u32, in_flight: u32) {
         let flight = self.control.window;
         self.controller.on_timeout(&Timeout { now: self.now, flight, reported, next: u64::from(high) });

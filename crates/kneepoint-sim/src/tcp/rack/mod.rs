@@ -15,8 +15,8 @@
 //! transmit   what leaves next
 //! ```
 //!
-//! The controller's window is the one after a reduction; the host's comes down to it (`Lent::control`). A segment outstanding is never
-//! forgotten, not even by a timeout.
+//! The controller's window is the one after a reduction; the host's is reduced to it step by step (`Lent::control`). A segment
+//! outstanding is never forgotten, not even by a timeout.
 
 mod detection;
 mod lent;
@@ -108,10 +108,10 @@ pub struct Rack {
     timer: Timer,
     /// Set it again after this step.
     rearms: bool,
-    /// One above the last segment that the receiver has room for, and the room that it offered last.
+    /// One above the last segment for which the receiver has room, and its last announcement.
     edge: u32,
     offered: u32,
-    /// Segments known to have arrived, retransmissions that were needless included.
+    /// Segments known to have arrived, including needless retransmissions.
     delivered: u64,
     /// Retransmissions so far, and D-SACKs for them.
     resent: u32,
@@ -216,7 +216,7 @@ impl Rack {
         self.answers
     }
 
-    /// When the timer expires.
+    /// The time at which the timer expires.
     #[inline]
     pub fn wakeup(&self) -> Time {
         self.timer.at
@@ -373,12 +373,12 @@ impl Rack {
         self.told_nothing()
     }
 
-    /// Nothing that makes a controller grow.
+    /// Nothing that grows a controller's window.
     fn told_nothing(&mut self) -> Told {
         Told { silent: true, repair: std::mem::take(&mut self.began), ..Told::default() }
     }
 
-    /// The receiver's window. One that an acknowledgement of nothing new brings counts if it is larger, or closed.
+    /// The receiver's window. A window in an acknowledgement of nothing new counts if it is larger, or closed.
     #[inline]
     fn hear_offer(&mut self, packet: &Packet, news: &mut News, host: &mut Lent) {
         if let Some(offered) = packet.receive_window()
@@ -428,7 +428,7 @@ impl Rack {
         }
     }
 
-    /// The state, as a program can ask for it.
+    /// The state, as a program can query it.
     pub fn info(&self, host: &mut Lent) -> Info {
         let threshold = host.threshold();
         Info {

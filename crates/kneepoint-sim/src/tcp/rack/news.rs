@@ -10,9 +10,9 @@
 //!          else of those that blocks name for the first time; else by the echoed timestamp
 //! ```
 //!
-//! An acknowledgement of a segment that was sent twice measures nothing without timestamps. Timestamps are whole milliseconds.
-//! A D-SACK counts its segments as delivered: a needless retransmission arrived. A number of them above the
-//! retransmissions is implausible and ignored.
+//! An acknowledgement of a segment that was sent twice is not a sample without timestamps. Timestamps are whole milliseconds.
+//! A D-SACK counts its segments as delivered: a needless retransmission arrived. A number of them above the retransmissions is
+//! implausible and ignored.
 //!
 //! Not here: receivers that discard what they reported (reneging).
 
@@ -23,7 +23,7 @@ use super::undo::millisecond;
 use crate::packet::{Block, Packet};
 use crate::units::{Span, Time};
 
-/// What an acknowledgement tells.
+/// The information in an acknowledgement.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct News {
     /// It acknowledges segments in order.
@@ -42,15 +42,15 @@ pub struct News {
     pub echoed: bool,
     /// A retransmitted segment is acknowledged.
     pub repeated: bool,
-    /// The timer is to be set anew.
+    /// The timer must be restarted.
     pub timer: bool,
     /// A retransmission was lost.
     pub lost_again: bool,
-    /// When the first and the last of the segments were sent that are acknowledged and were sent once.
+    /// The sending times of the first and the last acknowledged segments that were sent once.
     pub acked: Option<(Time, Time)>,
     /// Likewise for segments that blocks name for the first time.
     pub named: Option<(Time, Time)>,
-    /// When the latest segment delivered was sent.
+    /// The sending time of the latest delivered segment.
     pub sent: Option<Time>,
     /// The round trip of the last segment that it answers.
     pub rtt: Option<Span>,
@@ -156,7 +156,7 @@ impl Rack {
         }
         blocks.sort_unstable();
         for (first, end) in blocks {
-            // Linux takes no block that reaches beyond what was sent.
+            // Linux ignores blocks that reach beyond the sent data.
             if first > una && first < end && end <= high {
                 self.name(first.max(self.out.una())..end, &mut late, host, news);
             }
@@ -192,7 +192,7 @@ impl Rack {
         }
     }
 
-    /// A D-SACK: whether it is believed.
+    /// A D-SACK: whether it is trusted.
     fn take_twice(&mut self, (first, end): Block, before: u32, news: &mut News) -> bool {
         let segments = end.saturating_sub(first);
         if segments == 0 || self.twice + segments > self.resent {
@@ -233,14 +233,14 @@ impl Rack {
         }
     }
 
-    /// Where the receiver has no blocks: `acked` segments are acknowledged in order.
+    /// For a receiver without blocks: `acked` segments are acknowledged in order.
     fn remove_duplicates(&mut self, acked: u32) {
         self.delivered += u64::from(acked.saturating_sub(self.out.duplicates()).max(1));
         self.out.uncount_duplicates(acked);
         self.count_duplicates(0, acked);
     }
 
-    /// Where the receiver has no blocks, a duplicate acknowledgement is one.
+    /// For a receiver without blocks, a duplicate acknowledgement is one.
     pub(super) fn count_duplicates(&mut self, duplicates: u32, acked: u32) {
         let before = self.out.duplicates();
         if self.out.count_duplicates(duplicates) {

@@ -5,9 +5,9 @@
 //! in flight = outstanding - sacked - lost + resent
 //! ```
 //!
-//! `resent` counts retransmissions on their way, of segments that are lost still. RACK judges segments in the order of their last
-//! transmission. Segments sent once are in order of their numbers, and retransmissions are in a queue: two lines, each
-//! judged from its front to the first segment sent after the latest delivered one.
+//! `resent` counts retransmissions in flight, of segments that are still lost. RACK judges segments in the order of their last
+//! transmission. Segments sent once are in order of their numbers, and retransmissions are in a queue: two lines, each judged
+//! from its front to the first segment sent after the latest delivered one.
 
 use std::collections::VecDeque;
 
@@ -21,9 +21,9 @@ pub struct Fate(u8);
 impl Fate {
     /// Received out of order.
     pub const SACKED: Fate = Fate(1);
-    /// Lost, as far as is known.
+    /// Lost, as far as known.
     pub const LOST: Fate = Fate(2);
-    /// A retransmission is on its way.
+    /// A retransmission is in flight.
     pub const RESENT: Fate = Fate(4);
     /// Transmitted more than once.
     pub const REPEATED: Fate = Fate(8);
@@ -53,7 +53,7 @@ impl Fate {
 /// A segment outstanding.
 #[derive(Clone, Copy, Debug)]
 pub struct Sent {
-    /// When it was sent last.
+    /// The time of its last transmission.
     pub at: Time,
     /// Its state.
     pub fate: Fate,
@@ -71,7 +71,7 @@ pub struct Outstanding {
     resent: u32,
     /// One above the greatest segment sacked.
     top: u32,
-    /// No segment below it waits for its retransmission.
+    /// No segment below it awaits retransmission.
     hint: u32,
     /// Segments below it that were sent once have been judged.
     judged: u32,
@@ -94,7 +94,7 @@ impl Outstanding {
         self.una + self.segments.len() as u32
     }
 
-    /// How many there are.
+    /// The number of segments.
     #[inline]
     pub fn len(&self) -> u32 {
         self.segments.len() as u32
@@ -112,19 +112,19 @@ impl Outstanding {
         self.sacked.is_empty() && self.duplicates == 0 && self.lost == 0 && self.again.is_empty()
     }
 
-    /// How many were received out of order.
+    /// The number received out of order.
     #[inline]
     pub fn sacked(&self) -> u32 {
         self.sacked.len() + self.duplicates
     }
 
-    /// How many are lost, retransmitted ones included.
+    /// The number lost, including retransmitted ones.
     #[inline]
     pub fn lost(&self) -> u32 {
         self.lost
     }
 
-    /// Retransmissions on their way.
+    /// Retransmissions in flight.
     #[inline]
     pub fn resent(&self) -> u32 {
         self.resent
@@ -190,7 +190,7 @@ impl Outstanding {
         self.segments.get(seq.checked_sub(self.una)? as usize).copied()
     }
 
-    /// Whether segment `seq` has not been received, as far as is known.
+    /// Whether segment `seq` has not been received, as far as known.
     pub fn is_missing(&self, seq: u32) -> bool {
         seq >= self.una && self.get(seq).is_none_or(|sent| !sent.fate.has(Fate::SACKED))
     }
@@ -199,7 +199,7 @@ impl Outstanding {
         &mut self.segments[(seq - self.una) as usize]
     }
 
-    /// Whether anything on its way was transmitted before.
+    /// Whether anything in flight was transmitted before.
     pub fn any_repeated(&self) -> bool {
         self.resent > 0 || self.head().is_some_and(|head| head.fate.has(Fate::REPEATED))
     }
@@ -277,7 +277,7 @@ impl Outstanding {
         before
     }
 
-    /// A segment arrived twice: its retransmission is no longer on its way.
+    /// A segment arrived twice: its retransmission is no longer in flight.
     pub fn arrived_twice(&mut self, seq: u32) {
         if self.at(seq).fate.clear(Fate::RESENT) {
             self.resent -= 1;
@@ -319,7 +319,7 @@ impl Outstanding {
         self.judged = self.una;
     }
 
-    /// The first lost segment whose retransmission is not on its way.
+    /// The first lost segment whose retransmission is not in flight.
     pub fn next_lost(&mut self) -> Option<u32> {
         if self.resent >= self.lost {
             return None;
@@ -331,8 +331,8 @@ impl Outstanding {
         Some(self.hint)
     }
 
-    /// Judges the segments that were sent before (`latest`, its number): where `lost` says of the time of a transmission that it
-    /// is, the segment is lost.
+    /// Judges the segments that were sent before (`latest`, its number): a segment is lost if `lost` returns true for the time
+    /// of its transmission.
     #[cold]
     pub fn judge(&mut self, latest: (Time, u32), mut lost: impl FnMut(Time) -> bool) {
         const SETTLED: Fate = Fate(Fate::SACKED.0 | Fate::LOST.0 | Fate::REPEATED.0 | Fate::JUDGED.0);

@@ -29,7 +29,7 @@ impl Rack {
         matches!(self.state, State::Cwr | State::Recovery)
     }
 
-    /// Whether everything that was outstanding when the state began is acknowledged.
+    /// Whether everything that was outstanding at the beginning of the state is acknowledged.
     fn passed(&self) -> bool {
         self.out.una() >= self.point
     }
@@ -156,7 +156,7 @@ impl Rack {
         self.began = true;
     }
 
-    /// A mark was echoed, or the controller asks for it: the window comes down, and nothing is undone.
+    /// A mark was echoed, or the controller requests it: the window is reduced, and nothing is undone.
     pub(super) fn enter_cwr(&mut self, host: &mut Lent) {
         self.undo.threshold = None;
         if self.state < State::Cwr {
@@ -217,7 +217,7 @@ impl Rack {
         self.state = state;
     }
 
-    /// A tail loss probe repaired a loss of which there was no other sign: the window falls at once.
+    /// A tail loss probe repaired a loss of which there was no other sign: the window falls immediately.
     pub(super) fn repair_by_probe(&mut self, host: &mut Lent) {
         self.begin_reduction(host, false);
         self.state = State::Cwr;
@@ -246,7 +246,7 @@ impl Rack {
         }
     }
 
-    /// No retransmission is on its way: the next one is the first.
+    /// No retransmission is in flight: the next one is the first.
     fn clean_first(&mut self) {
         if !self.out.any_repeated() {
             self.undo.first = None;
@@ -275,7 +275,7 @@ impl Rack {
             host.resize(window.max(self.undo.window), threshold.max(present), Cause::Undo);
             self.answers &= threshold <= present;
         } else if self.reduction.is_some() && self.reduces() {
-            // After a mark the reduction ends where it is.
+            // After a mark the reduction ends at the present window.
             host.resize(window, present, Cause::Undo);
         }
         self.undo.marker = None;

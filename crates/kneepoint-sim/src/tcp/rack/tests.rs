@@ -11,7 +11,7 @@ use crate::packet::Flags;
 use crate::rng::Rng;
 use crate::tcp::{Options, Recovery, Sender};
 
-/// The counts are those of the segments.
+/// The counts match the segments.
 fn check(rack: &Rack) {
     let out = &rack.out;
     let count = |fate| {
@@ -21,7 +21,7 @@ fn check(rack: &Rack) {
     assert_eq!((out.lost(), out.resent()), (count(Fate::LOST), count(Fate::RESENT)));
     assert_eq!(out.sacked(), count(Fate::SACKED) + out.duplicates());
     assert!(out.left() <= out.len(), "{} of {}", out.left(), out.len());
-    // Probes at the tail aside, no retransmission waits that the search would not find.
+    // Except for probes at the tail, no retransmission waits that the search would not find.
     let waits = |seq: &u32| {
         out.get(*seq).is_some_and(|sent| sent.fate.has(Fate::LOST) && !sent.fate.has(Fate::RESENT))
     };

@@ -42,7 +42,7 @@ pub enum Purpose {
 /// The effect of a wake-up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Woken {
-    /// Nothing that a controller is notified of.
+    /// Nothing is reported to the controller.
     Idle,
     /// A recovery episode begins.
     Repair,
@@ -53,9 +53,9 @@ pub enum Woken {
 /// The timer.
 #[derive(Clone, Copy, Debug)]
 pub struct Timer {
-    /// What for.
+    /// Its purpose.
     pub purpose: Purpose,
-    /// When it expires.
+    /// The time at which it expires.
     pub at: Time,
 }
 
@@ -70,7 +70,7 @@ impl Rack {
         self.timer = Timer { purpose, at: host.now + span };
     }
 
-    /// How long the first segment has until its timeout.
+    /// The time until the first segment's timeout.
     fn left_to_head(&self, host: &Lent) -> Option<Span> {
         let until = self.out.head()?.at + host.rtt.timeout();
         (until > host.now).then(|| until - host.now)
@@ -83,7 +83,7 @@ impl Rack {
         }
     }
 
-    /// The timeout, less what has passed since the first segment was sent where the timer served something else.
+    /// The timeout, less the time since the first segment was sent if the timer served another purpose.
     pub(super) fn rearm(&mut self, host: &Lent) {
         if self.out.is_empty() {
             self.timer = Timer::default();
@@ -116,7 +116,7 @@ impl Rack {
         true
     }
 
-    /// Marks what is lost. Whether the timer waits for segments that may be.
+    /// Marks what is lost. Returns whether the timer waits for segments that may be.
     pub(super) fn detect(&mut self, host: &Lent) -> bool {
         if !std::mem::take(&mut self.detection.advanced) {
             return false;
@@ -176,7 +176,7 @@ impl Rack {
             self.forced = Some(super::Forced { seq, probe: true, more });
             self.timer.purpose = Purpose::None;
         }
-        // A probe that was not sent last is set anew when it has left.
+        // A probe that was not sent last is restarted when it has left.
         self.rearm_after_probe(host);
     }
 

@@ -23,7 +23,7 @@ use crate::units::{Span, Time};
 const LARGEST: u64 = 65_535;
 /// Segments of the smallest one.
 const SMALLEST: u32 = 2;
-/// How recent the last transmission is where segments wait, and how long they wait at most.
+/// The age of the last transmission for which segments wait, and their longest wait.
 const PATIENCE: Span = Span::from_millis(1);
 /// The part of a second whose data is one unit (Linux `sk_pacing_shift`).
 const UNITS_PER_SECOND: f64 = 1024.0;
@@ -36,13 +36,13 @@ pub(super) enum Turn {
     /// Nothing.
     #[default]
     None,
-    /// New data, as far as the window goes.
+    /// New data, as far as the window permits.
     Fresh,
     /// Lost segments, then new data.
     Lost,
-    /// What is lost.
+    /// Lost segments only.
     OnlyLost,
-    /// New data, and if there is none what is lost (F-RTO).
+    /// New data, and if there is none, lost segments (F-RTO).
     NewFirst,
 }
 
@@ -66,7 +66,7 @@ impl Rack {
     /// The next segment to send.
     #[inline]
     pub fn choose(&mut self, host: &mut Lent) -> Option<u32> {
-        // The rest of a unit was asked for with its first segment.
+        // The rest of a unit was requested with its first segment.
         if self.unit > 0 && self.turn == Turn::Fresh && self.forced.is_none() {
             self.unit -= 1;
             return Some(self.out.high());
@@ -87,7 +87,7 @@ impl Rack {
             if let Some(seq) = self.next_new(host) {
                 return Some(seq);
             }
-            // F-RTO without new data is a timeout like any other.
+            // F-RTO without new data is an ordinary timeout.
             self.forward &= self.out.high() > self.point;
             self.turn = if self.out.high() > self.point { Turn::Fresh } else { Turn::Lost };
         }
@@ -185,7 +185,7 @@ impl Rack {
         size - self.out.high().saturating_sub(host.options.initial_window as u32) % size
     }
 
-    /// Nothing more may leave for now.
+    /// Nothing more may be sent for now.
     #[inline]
     fn end_turn(&mut self, host: &mut Lent) {
         let full = std::mem::take(&mut self.deferred) || self.out.in_flight() >= host.window();
@@ -204,7 +204,7 @@ impl Rack {
     /// A segment leaves.
     #[inline]
     pub fn on_sent(&mut self, seq: u32, host: &mut Lent) {
-        // PRR counts new segments, a probe among them, and retransmissions that are no probes.
+        // PRR counts new segments, a probe among them, and retransmissions other than probes.
         let counts = self.forced.is_none() || seq == self.out.high();
         if let Some(prr) = self.reduction.as_mut().filter(|_| counts) {
             prr.on_sent();

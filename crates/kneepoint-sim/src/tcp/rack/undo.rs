@@ -10,7 +10,7 @@
 //! ```
 //!
 //! Undoing restores the former window, unless the present one is larger; so does it with the threshold. After a mark
-//! nothing is undone: it means congestion, whatever the fate of the segments.
+//! nothing is undone: it means congestion, regardless of the fate of the segments.
 
 use crate::packet::Packet;
 use crate::units::Time;
@@ -23,20 +23,20 @@ pub fn millisecond(time: Time) -> u64 {
 /// The state that undoing a reduction needs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Undo {
-    /// The first segment outstanding when the episode began, where one is under way that may be undone.
+    /// The first segment outstanding at the beginning of the episode, if one is in progress that may be undone.
     pub marker: Option<u32>,
     /// Retransmissions of the episode that no D-SACK has reported; none before the first.
     pub unreported: Option<u32>,
-    /// When the first retransmission left.
+    /// The time of the first retransmission.
     pub first: Option<Time>,
-    /// The window as the episode began.
+    /// The window at the beginning of the episode.
     pub window: f64,
-    /// The threshold as the episode began, unless a mark forbids the undoing.
+    /// The threshold at the beginning of the episode, unless a mark forbids undoing it.
     pub threshold: Option<f64>,
 }
 
 impl Undo {
-    /// An episode begins, with `resent` retransmissions on their way.
+    /// An episode begins, with `resent` retransmissions in flight.
     pub fn begin(&mut self, una: u32, resent: u32) {
         self.marker = Some(una);
         self.unreported = (resent > 0).then_some(resent);
@@ -62,8 +62,8 @@ impl Undo {
         self.marker.is_some() && self.unreported == Some(0)
     }
 
-    /// Whether an acknowledgement answers a segment that was sent before the first retransmission; where nothing was retransmitted,
-    /// any does.
+    /// Whether an acknowledgement answers a segment that was sent before the first retransmission; true if nothing was
+    /// retransmitted.
     pub fn delayed(&self, packet: &Packet, timestamps: bool) -> bool {
         match self.first {
             Some(first) => timestamps && millisecond(packet.sent) < millisecond(first),

@@ -27,7 +27,7 @@ use crate::cc::Cause;
 use crate::units::{Span, Time};
 
 impl Usage {
-    /// Whether the window limits the sender, which matters to its growth.
+    /// Whether the window limits the sender, which matters for its growth.
     #[inline]
     pub fn limits(&self, host: &mut Lent) -> bool {
         if self.limited {
@@ -44,7 +44,7 @@ impl Usage {
 }
 
 impl Rack {
-    /// Something was sent, or could not be since the window is full.
+    /// Something was sent, or could not be because the window is full.
     pub(super) fn validate(&mut self, host: &mut Lent, full: bool) {
         let (una, high, len) = (self.out.una(), self.out.high(), self.out.len());
         let usage = &mut self.usage;

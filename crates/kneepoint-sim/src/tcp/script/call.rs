@@ -20,7 +20,7 @@ pub(super) enum Does {
     Write(usize),
     /// Ends it.
     Close,
-    /// Ends it if this argument says so.
+    /// Ends it if it has this argument.
     Shutdown,
     /// Sets an option of a socket.
     Option,
@@ -31,7 +31,7 @@ pub(super) enum Does {
 const RECEIVES: &str = "the script is the receiver, and the simulated host only sends";
 const WAITS: &str = "the subset has no readiness of descriptors";
 
-/// Every call that is known.
+/// All known calls.
 const CALLS: [(&str, Does); 26] = [
     ("socket", Does::Nothing),
     ("bind", Does::Nothing),
@@ -83,7 +83,7 @@ const SOCKET_OPTIONS: [(&str, Result<(), &str>); 17] = [
     ("SO_MAX_PACING_RATE", Err("pace is the controller's")),
 ];
 
-/// A call as it is written.
+/// A call as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Call {
     pub does: Does,

@@ -7,7 +7,7 @@ use super::expression::{Expression, Operator, Sign};
 use super::fields::FIELDS;
 use crate::tcp::Info;
 
-/// What expressions refer to.
+/// The variables of expressions.
 pub(super) struct State<'a> {
     pub info: &'a Info,
     pub mss: u32,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Assertions about the state of the sender: `%{ assert tcpi_snd_cwnd == 10, tcpi_snd_cwnd }%`.
 //!
-//! In packetdrill this is Python; here it is the part of it that such assertions use.
+//! In packetdrill this is Python; here it is the part of Python that such assertions use.
 //!
 //! ```text
 //! code      = statement { ( newline | ";" ) statement }
@@ -58,7 +58,7 @@ pub(super) enum Expression {
     Negative(Box<Expression>),
     Not(Box<Expression>),
     Pair(Box<Expression>, Operator, Box<Expression>),
-    /// Each holds between its neighbours.
+    /// Each relation holds between its neighbours.
     Chain(Box<Expression>, Vec<(Sign, Expression)>),
     Both(Box<Expression>, Box<Expression>),
     Either(Box<Expression>, Box<Expression>),
@@ -80,7 +80,7 @@ const SUMS: [(&str, Operator); 2] = [("+", Operator::Plus), ("-", Operator::Minu
 const PRODUCTS: [(&str, Operator); 3] =
     [("*", Operator::Times), ("//", Operator::Over), ("%", Operator::Modulo)];
 
-/// The code between `%{` and `}%`, which is all the text of the cursor. `known` are the variables that code before it has set.
+/// The code between `%{` and `}%`, which is all the text of the cursor. `known` are the variables that earlier code has set.
 pub(super) fn read(cursor: Cursor, known: &mut Vec<String>) -> Result<Vec<Statement>, Fault> {
     let mut reader = Reader { cursor, known, depth: 0, terms: 0 };
     let mut statements = Vec::new();
@@ -117,7 +117,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Past what separates statements.
+    /// Skips separators of statements.
     fn between(&mut self) {
         loop {
             self.blank();

@@ -14,7 +14,7 @@ use crate::fault::{Fault, Faults};
 use crate::suggest::did_you_mean;
 use crate::units::Span;
 
-/// How exact the times of packets have to be: the greater of a span and a part of the time waited for.
+/// The tolerance for the times of packets: the greater of a span and a part of the waiting time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Tolerance {
     pub span: Span,
@@ -37,7 +37,7 @@ pub(super) enum What {
     Shell,
 }
 
-/// A script as it is written.
+/// A script as written.
 pub(super) struct Written {
     pub events: Vec<Event>,
     pub settings: Settings,

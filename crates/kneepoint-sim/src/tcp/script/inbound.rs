@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! From an acknowledgement of a script to the packet that the sender takes in.
+//! Converts a script's acknowledgement to the packet that the sender receives.
 
 use super::plan::{Agreed, Arrival};
 use crate::packet::{Flags, Lag, Packet};
@@ -19,7 +19,7 @@ fn time((value, at): (u32, Time), later: u32) -> Time {
     Time(millis * 1_000_000)
 }
 
-/// The packet, which arrives `now`. Without timestamps it says nothing of when the packet that it answers was sent.
+/// The packet, which arrives `now`. Without timestamps it does not show when the packet that it acknowledges was sent.
 pub(super) fn packet(arrival: &Arrival, clocks: Clocks, now: Time) -> Packet {
     let flags = Flags::ACK.with_if(arrival.echo, Flags::ECE);
     let stamped = arrival.stamp.zip(clocks.host.zip(clocks.peer));

@@ -69,7 +69,7 @@ use plan::{Action, Plan};
 /// A script that can be run.
 pub struct Script {
     text: String,
-    /// Where its lines begin.
+    /// The beginnings of its lines.
     lines: Vec<usize>,
     plan: Plan,
     tolerance: Tolerance,
@@ -119,9 +119,9 @@ impl Script {
         Script { ticks: Some(ticks), ..self }
     }
 
-    /// The same as a record of what happened: its events come at their times, whatever the host has sent by then, and packets are
-    /// compared afterwards. So a host that sends with the next acknowledgement what the recorded one sent with this one agrees with it
-    /// within the tolerance.
+    /// The same as a record of events: they occur at their times, regardless of what the host has sent by then, and packets are
+    /// compared afterwards. A host that sends with the next acknowledgement what the recorded one sent with this one thus agrees with
+    /// it within the tolerance.
     #[must_use]
     pub fn recorded(self) -> Script {
         Script { recorded: true, ..self }
@@ -143,7 +143,7 @@ impl Script {
         }
     }
 
-    /// When timers expired: the ends of the ranges in which packets are expected.
+    /// The expiry of timers: the ends of the ranges in which packets are expected.
     fn expiries(&self) -> VecDeque<Time> {
         let ranges = self.plan.steps.iter().filter(|step| matches!(step.action, Action::Expect(_)));
         let ends =
@@ -151,12 +151,12 @@ impl Script {
         ends.map(|(_, to)| to).collect()
     }
 
-    /// How many events it has.
+    /// The number of its events.
     pub fn len(&self) -> usize {
         self.plan.steps.len()
     }
 
-    /// Whether it has none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.plan.steps.is_empty()
     }
@@ -166,7 +166,7 @@ impl Script {
         self.lines.partition_point(|begin| *begin <= self.plan.steps[step].place.start)
     }
 
-    /// An event as it is written, without its time, on one line.
+    /// An event as written, without its time, on one line.
     fn event(&self, step: usize) -> String {
         let text = &self.text[self.plan.steps[step].place.clone()];
         let when = |c: char| c.is_ascii_digit() || c.is_whitespace() || "+.~*".contains(c);

@@ -5,7 +5,7 @@ use super::subject::{SegmentKind, Sent};
 use crate::packet::Flags;
 use crate::units::Time;
 
-/// Consecutive packets of one instant as one: `> . 1:4001(4000)`, each with its time. No more than `most`.
+/// Consecutive packets of one instant as one: `> . 1:4001(4000)`, each with its time. At most `most`.
 pub(super) fn packets(sent: &[Sent], most: usize) -> Vec<(Time, String)> {
     let mut runs: Vec<Sent> = Vec::new();
     for one in sent {

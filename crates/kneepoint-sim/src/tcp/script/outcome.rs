@@ -11,9 +11,9 @@ use crate::units::Time;
 /// The outcome of a script.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Outcome {
-    /// Whether everything was as the script expects.
+    /// Whether everything matched the script.
     pub passed: bool,
-    /// The events that came about, in order; the last of them is where a difference is.
+    /// The events that occurred, in order; the last of them is where a difference is.
     pub steps: Vec<Step>,
     /// The first difference.
     pub difference: Option<Difference>,
@@ -29,7 +29,7 @@ pub struct Step {
     pub at: Time,
 }
 
-/// How host and script differ.
+/// The difference between host and script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -55,14 +55,14 @@ crate::keys! {
     pub struct Difference {
         /// Its line, from 1.
         pub line: usize,
-        /// When the event was due or happened.
+        /// The time at which the event was due or happened.
         #[serde(rename = "at_s", serialize_with = "seconds")]
         pub at: Time,
         /// `missing`, `other` or `time` for a packet, `state` for an assertion, `endless` for a host that never waits.
         pub kind: Kind,
-        /// What the script expects.
+        /// The expectation of the script.
         pub expected: String,
-        /// What the host did.
+        /// The action of the host.
         pub seen: String,
         /// Some events before and after.
         pub rows: Vec<Row>,
@@ -73,14 +73,14 @@ crate::keys! {
     pub struct Row {
         /// Its line, from 1.
         pub line: usize,
-        /// When it happened; null if it did not.
+        /// The time of the event; null if it did not happen.
         #[serde(rename = "at_s", serialize_with = "optional_seconds")]
         pub at: Option<Time>,
-        /// The event as it is written.
+        /// The event as written.
         pub script: String,
-        /// What the host did.
+        /// The action of the host.
         pub host: Vec<String>,
-        /// Whether the difference is here.
+        /// Whether this is the difference.
         pub differs: bool,
     }
 }

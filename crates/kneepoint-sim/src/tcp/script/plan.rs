@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! From a script as it is written to one that can be run: the opener of the connection, the result of its handshake,
-//! and bytes as segments.
+//! Converts a written script to an executable one: the opener of the connection, the result of its handshake, and
+//! bytes as segments.
 
 use std::ops::Range;
 
@@ -53,7 +53,7 @@ pub(super) struct Expected {
     pub stamp: Option<u32>,
 }
 
-/// What happens.
+/// An event of the script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Action {
     /// The host opens the connection, or answers the packet that does.
@@ -66,7 +66,7 @@ pub(super) enum Action {
     Expect(Expected),
     /// Segments to send.
     Write(u32),
-    /// No more will be written.
+    /// No further writes.
     Close,
     /// The state is as it should be.
     Check(Vec<Statement>),
@@ -163,7 +163,7 @@ fn agreement(events: &[Event], settings: &Settings) -> Result<Agreed, Fault> {
     })
 }
 
-/// How far the handshake is.
+/// The progress of the handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     Closed,

@@ -35,9 +35,9 @@ struct Found {
 pub(super) struct Runner<'s> {
     script: &'s Script,
     host: Subject,
-    /// When the event before happened.
+    /// The time of the previous event.
     last: Time,
-    /// All events but the packets expected have happened.
+    /// All events but the expected packets have happened.
     replayed: bool,
     /// Packets of the host that the script has seen.
     taken: usize,
@@ -62,7 +62,7 @@ impl<'s> Runner<'s> {
         }
     }
 
-    /// Everything but the comparison of packets happened, at its time; the packets are left.
+    /// Everything but the comparison of packets happened, at its time; the packets remain.
     pub fn replayed(mut self) -> Runner<'s> {
         for step in &self.script.plan.steps {
             let (from, to) = step.when.due(self.last);
@@ -210,7 +210,7 @@ impl<'s> Runner<'s> {
         Box::new(Found { kind: Kind::Missing, at: from, expected: described(expected), seen, host })
     }
 
-    /// The packet that comes next is not what is expected, whose first part may have been sent.
+    /// The next packet differs from the expected one, whose first part may have been sent.
     fn other(&self, first: usize, expected: &Expected, from: Time) -> Box<Found> {
         let seen = match first..self.taken {
             before if before.is_empty() => self.next_shown(first),
@@ -224,7 +224,7 @@ impl<'s> Runner<'s> {
         Box::new(Found { kind: Kind::Other, at: from, expected: described(expected), seen, host })
     }
 
-    /// A packet of the host with those that continue it, and their time.
+    /// A packet of the host together with its continuations, and their time.
     fn next_shown(&self, place: usize) -> String {
         let next = packets(&self.host.sent[place..], 1).pop();
         next.map_or(String::new(), |(at, packet)| format!("{packet} at {:.6} s", at.as_secs_f64()))
@@ -333,7 +333,7 @@ fn fits(expected: &Expected, sent: &Sent, seq: u32) -> bool {
     kind && codepoint && sent.seq == seq
 }
 
-/// An expected packet in the notation of scripts, without what is not compared.
+/// An expected packet in the notation of scripts, without uncompared parts.
 fn described(expected: &Expected) -> String {
     let Expected { seq, length, bits, codepoint, .. } = expected;
     let codepoint = match codepoint {

@@ -38,7 +38,7 @@ impl Settings {
 /// A value and its effect.
 type Choice = (&'static str, fn(&mut Settings));
 
-/// What a setting does.
+/// The effect of a setting.
 enum Effect {
     /// This.
     Sets(fn(&mut Settings, u64)),
@@ -54,7 +54,7 @@ enum Effect {
 
 use Effect::{Chooses, Controller, Nothing, Only, Sets};
 
-/// The settings `net.ipv4.tcp_…` that are known, without `tcp_`.
+/// The known settings `net.ipv4.tcp_…`, without `tcp_`.
 const TABLE: [(&str, Effect); 43] = [
     ("congestion_control", Controller),
     ("timestamps", Sets(|host, value| host.timestamps = value != 0)),
@@ -67,7 +67,7 @@ const TABLE: [(&str, Effect); 43] = [
     ("rto_max_ms", Sets(|host, value| host.options.rto_max = Span::from_millis(value.clamp(1000, 120_000)))),
     ("frto", Sets(|host, value| host.options.frto = value != 0)),
     ("slow_start_after_idle", Sets(|host, value| host.options.slow_start_after_idle = value != 0)),
-    // The handshake of the script says whether marks are answered.
+    // The handshake of the script determines whether marks are answered.
     ("ecn", Nothing),
     ("ecn_option", Nothing),
     ("ecn_fallback", Nothing),
@@ -126,7 +126,7 @@ const DEFAULTS: [(&str, &str); 8] = [
     ("slow_start_after_idle", "0"),
 ];
 
-/// Applies what `defaults.sh` sets.
+/// Applies the settings of `defaults.sh`.
 pub(super) fn apply_defaults(settings: &mut Settings) -> Result<(), (String, String)> {
     DEFAULTS.iter().try_for_each(|(name, value)| apply(settings, name, value))
 }

@@ -28,7 +28,7 @@ const COMMANDS: [(&str, Known); 10] = [
     ("defaults.sh", Known::Defaults),
     ("echo", Known::Writes),
     ("tc", Known::Queue),
-    // Scripts that put settings back.
+    // Scripts that restore settings.
     ("sysctl_restore_${PPID}.sh", Known::Ignored),
     ("sleep", Known::Ignored),
     ("true", Known::Ignored),

@@ -47,7 +47,7 @@ pub(super) struct Subject {
     rng: Rng,
     agreed: Agreed,
     pub now: Time,
-    /// All that was sent.
+    /// Everything sent.
     pub sent: Vec<Sent>,
     /// One above the greatest segment sent.
     high: u32,
@@ -63,10 +63,10 @@ pub(super) struct Subject {
     ahead: Span,
     steps: u32,
     ticks: Option<Ticks>,
-    /// When timers of the host that was recorded expired, in order; those passed are gone.
+    /// The expiry of the recorded host's timers, in order; past ones are removed.
     expiries: VecDeque<Time>,
     replays: bool,
-    /// When the sender wants to be woken, and when the machine does it.
+    /// The sender's next timer, and the time at which the machine fires it.
     alarm: (Time, Time),
 }
 
@@ -95,7 +95,7 @@ impl Subject {
         }
     }
 
-    /// The same with timers that expire when the recorded host's did, if both are set for that time to within a tick:
+    /// As above, with timers that expire when the recorded host's did, if both are set for that time to within a tick:
     /// the comparison then covers the consequences of an expiry, not the phase of a clock.
     pub fn following(self, expiries: VecDeque<Time>) -> Subject {
         Subject { expiries, replays: true, ..self }
@@ -177,12 +177,12 @@ impl Subject {
         self.now = self.now.max(until);
     }
 
-    /// Lets time pass until something was sent that `seen` does not count, or until `until`.
+    /// Advances time until something is sent in addition to `seen`, or until `until`.
     pub fn advance_to_packet(&mut self, seen: usize, until: Time) {
         while self.sent.len() <= seen && self.wake(until) {}
     }
 
-    /// Wakes the sender once, if it wants that until `until`.
+    /// Wakes the sender once, if it has a timer by `until`.
     fn wake(&mut self, until: Time) -> bool {
         let wakeup = self.alarm();
         if wakeup > until || wakeup == Time::NEVER || self.is_restless() {
@@ -195,7 +195,7 @@ impl Subject {
         true
     }
 
-    /// When the machine wakes the sender. It is asked for whenever the sender may have changed its timer.
+    /// The time at which the machine wakes the sender. It is queried whenever the sender may have changed its timer.
     fn alarm(&mut self) -> Time {
         let wanted = match self.sender.next_wakeup(self.clock()) {
             Time::NEVER => Time::NEVER,
@@ -213,9 +213,8 @@ impl Subject {
         let (first, last) = ticks.bounds(self.now, wanted);
         let (due, tick) = (ticks.expiry(self.now, wanted), ticks.every);
         if self.replays {
-            // Packets sent by a timer are seen some microseconds after the tick. A timer of which nothing was seen had
-            // a tick more: an
-            // acknowledgement may have come just before it.
+            // Packets sent by a timer are seen some microseconds after the tick. A timer without a visible effect had
+            // one more tick: an acknowledgement may have come just before it.
             let recorded = self.expiries.front().map(|expiry| ticks.before(*expiry));
             return recorded.filter(|expiry| (first..=last).contains(expiry)).unwrap_or(due + tick);
         }

@@ -17,7 +17,7 @@ use crate::units::{Span, Time};
 pub struct Ticks {
     /// The time between two.
     pub every: Span,
-    /// The time of one of them.
+    /// The time of a tick.
     pub first: Time,
     /// Its number.
     pub number: u64,
@@ -25,12 +25,12 @@ pub struct Ticks {
 
 /// Ticks that the first level can be ahead.
 const AHEAD: u64 = 63;
-/// Powers of two by which the next level is longer.
+/// The logarithm of the factor between levels.
 const STEP: u32 = 3;
 /// Levels beyond the first.
 const LEVELS: u32 = 5;
 
-/// How a record gives its kernel's ticks, between the numbers.
+/// The form in which a record gives its kernel's ticks, between the numbers.
 const LINE: [&str; 4] =
     ["// The kernel's ticks: every ", " us, the first at ", " us with the number ", " modulo "];
 
@@ -41,7 +41,7 @@ impl Ticks {
         format!("{begin}{}{at}{}{with}{}{modulo}4096.", self.every.0 / 1000, self.first.0 / 1000, self.number)
     }
 
-    /// Those of the kernel on which a text was recorded, if it has the line.
+    /// The ticks of the kernel on which a text was recorded, if it has the line.
     pub fn of(text: &str) -> Option<Ticks> {
         let [begin, at, with, modulo] = LINE;
         let (every, rest) = text.lines().find_map(|line| line.strip_prefix(begin))?.split_once(at)?;
@@ -51,7 +51,7 @@ impl Ticks {
         Some(Ticks { every: micros(every)?, first: Time(micros(first)?.0), number: number.parse().ok()? })
     }
 
-    /// How much later a clock has to begin for its ticks to be whole multiples of their length.
+    /// The shift of a clock that makes its ticks whole multiples of their length.
     pub fn until_whole(self) -> Span {
         let every = self.every.0.max(1);
         Span((every - self.first.0 % every) % every)
@@ -77,7 +77,7 @@ impl Ticks {
         (wanted, Time(wanted.0.saturating_add(latest)))
     }
 
-    /// When a timer expires that is set at `now` for `wanted`.
+    /// The time at which a timer expires that is set at `now` for `wanted`.
     pub fn expiry(self, now: Time, wanted: Time) -> Time {
         if wanted == Time::NEVER {
             return wanted;
@@ -85,7 +85,7 @@ impl Ticks {
         let every = self.every.0.max(1);
         let ticks = wanted.since(now).0.div_ceil(every);
         let shift = self.shift(ticks);
-        // Numbers of ticks count from far before the first, which has to have one.
+        // Numbers of ticks count from far before the first, which must have one.
         let base = (self.number + (1 << 32)) as i128;
         let floor = base + (i128::from(now.0) - i128::from(self.first.0)).div_euclid(i128::from(every));
         let due = (((floor + i128::from(ticks)) >> shift) + 1) << shift;

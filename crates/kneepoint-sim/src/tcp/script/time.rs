@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! When an event is due.
+//! The due time of an event.
 //!
 //! ```text
 //! 1.5        at 1.5 s              +.1     0.1 s after the event before
@@ -11,7 +11,7 @@ use super::cursor::Cursor;
 use crate::fault::Fault;
 use crate::units::{Span, Time};
 
-/// When an event is due.
+/// The due time of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum When {
     /// Whenever it happens.
@@ -30,7 +30,7 @@ impl When {
         }
     }
 
-    /// How much later than the event before it may be; none if that would make the script longer than a year.
+    /// The greatest delay after the previous event; none if it would make the script longer than a year.
     pub fn latest(self, before: Span) -> Option<Span> {
         let latest = match self {
             When::Any => before,
@@ -41,7 +41,7 @@ impl When {
     }
 }
 
-/// A year, in seconds, for one time and for all of a script.
+/// The longest time, and the longest script: a year, in seconds.
 const LONGEST: u64 = 31_536_000;
 
 pub(super) fn read(cursor: &mut Cursor) -> Result<When, Fault> {

@@ -235,7 +235,7 @@ fn options(cursor: &mut Cursor, options: &mut TcpOptions) -> Result<(), Fault> {
 
 const OPTIONS: [&str; 7] = ["mss", "sackOK", "sack", "TS", "wscale", "nop", "eol"];
 
-/// An option; how many bytes it has.
+/// An option, and its length in bytes.
 fn option(cursor: &mut Cursor, options: &mut TcpOptions) -> Result<usize, Fault> {
     if cursor.take("...") {
         options.any = true;

@@ -13,8 +13,8 @@ impl Sender {
         self.controller.wanted() == Wanted::Rate
     }
 
-    /// The network advises the sender, in an acknowledgement or out of band. A request that came back as it was sent is
-    /// no advice.
+    /// The network advises the sender, in an acknowledgement or out of band. A request that returned unchanged is not
+    /// advice.
     pub fn advise(&mut self, explicit: Explicit, now: Time) {
         if !explicit.limited() {
             return;

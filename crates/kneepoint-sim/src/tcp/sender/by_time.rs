@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A sender whose recovery goes by time, as Linux's does ([`Rack`]).
+//! A sender with time-based recovery, like Linux's ([`Rack`]).
 //!
-//! The recovery holds what is outstanding and the timer; here it meets data, controller and pace.
+//! The recovery has the outstanding data and the timer; here it is combined with data, controller and pace.
 
 use super::{ENDLESS, Heard, Phase, Segment, Sender};
 use crate::cc::{Ack, Marks};
@@ -19,7 +19,7 @@ impl Sender {
         Some((rack, Lent { now, options, controller, control, rtt, total: *total }))
     }
 
-    /// The recovery, where it goes by time.
+    /// The recovery, if it is time-based.
     #[cfg(test)]
     pub(in crate::tcp) fn recovery(&self) -> Option<&Rack> {
         self.rack.as_deref()

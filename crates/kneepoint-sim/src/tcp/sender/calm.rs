@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The calm path of a sender: its segments arrive in order, and nothing is missing.
 //!
-//! Most acknowledgements and segments go this way. It does the same as `Sender::hear` and `Sender::next_segment` in
-//! this state, without tests that the state rules out. The state is inspected after each step off this path, and
-//! lasts until an acknowledgement brings news or a timer expires. A test drives a sender on each path through the same
+//! Most acknowledgements and segments take this path. It does the same as `Sender::hear` and `Sender::next_segment` in
+//! this state, without tests that the state rules out. The state is inspected after each step off this path, and lasts
+//! until an acknowledgement brings news or a timer expires. A test drives a sender on each path through the same
 //! transfers.
 
 use super::{Heard, Pacing, Phase, Segment, Sender};
@@ -53,7 +53,7 @@ impl Sender {
     #[inline(always)]
     fn hear_calmly(&mut self, packet: &Packet, newly: u32, now: Time, rng: &mut Rng) -> Heard {
         let rtt = self.measure(packet, newly, now);
-        // Before this acknowledgement takes its packets out: afterwards no window looks full.
+        // Before this acknowledgement removes its packets: afterwards no window looks full.
         let limited = f64::from(self.next - self.una) + 1.0 <= self.control.window && !self.is_paced();
         let acked = self.bytes_between(self.una, packet.seq);
         self.una = packet.seq;

@@ -21,7 +21,7 @@ pub(super) enum Data {
     Full,
     /// This much.
     Sized(Bytes),
-    /// As much as was written so far.
+    /// As much as has been written.
     Written(Box<Written>),
 }
 
@@ -84,7 +84,7 @@ impl Sender {
         }
     }
 
-    /// No write follows. Whether everything written is acknowledged.
+    /// No write follows. Returns whether everything written is acknowledged.
     pub fn close(&mut self) -> bool {
         if let Data::Written(written) = &mut self.data {
             written.closed = true;
@@ -92,7 +92,7 @@ impl Sender {
         self.finish_if_done()
     }
 
-    /// No data follows what was sent so far. Whether that is all acknowledged.
+    /// No data follows the data sent so far. Returns whether all of it is acknowledged.
     pub fn stop(&mut self) -> bool {
         match &mut self.data {
             Data::Written(written) => written.cut(self.high),

@@ -34,8 +34,8 @@ impl Sender {
         f64::from(self.outstanding()) + 1.0 > self.control.window
     }
 
-    /// Whether there is data to send and pacing holds it back: a window that is spread over the round trip limits the
-    /// sender although it is seldom full.
+    /// Whether pacing holds data back: a window that is spread over the round trip limits the sender although it is
+    /// seldom full.
     #[inline]
     pub(super) fn is_paced(&self) -> bool {
         self.control.pacing.is_some() && self.next < self.limit()

@@ -56,7 +56,7 @@ enum Phase {
     Open,
     /// It repairs the segments outstanding below the point.
     Recovery,
-    /// It sends again all that was outstanding below the point.
+    /// It retransmits everything outstanding below the point.
     Restart,
     /// Everything is acknowledged.
     Done,
@@ -96,21 +96,21 @@ pub struct Sender {
     control: Control,
     /// The first segment not acknowledged in order.
     una: u32,
-    /// The next segment to send; below `high` when sending again.
+    /// The next segment to send; below `high` when retransmitting.
     next: u32,
     /// One above the greatest segment ever sent.
     high: u32,
-    /// One above the last segment there is.
+    /// One above the last existing segment.
     total: u32,
     phase: Phase,
-    /// Nothing happened that needs more than the [calm path](calm); a sender that lost the flag regains it there.
+    /// Nothing has happened that the [calm path](calm) cannot handle; a sender that lost the flag regains it there.
     calm: bool,
     duplicates: u32,
     /// Packets that fast recovery may have outstanding beyond the window.
     inflation: i64,
     /// A recovery episode ends when everything below it is acknowledged.
     point: u32,
-    /// Duplicates mean nothing until something above it is acknowledged: they may answer segments sent twice.
+    /// Duplicates are meaningless until something above it is acknowledged: they may answer segments sent twice.
     guard: u32,
     /// The segment at whose retransmission the timer expired last.
     expired: Option<u32>,
@@ -141,7 +141,7 @@ pub struct Sender {
     board: Scoreboard,
     /// The scoreboard with the times of sending, of [`Recovery::Rack`].
     rack: Option<Box<Rack>>,
-    /// The reduction of the window under way.
+    /// The window reduction in progress.
     prr: Option<Prr>,
     /// Packets that may leave without waiting for the pace.
     burst: u32,
@@ -227,7 +227,7 @@ impl Sender {
         &self.controller
     }
 
-    /// One above the last segment there is so far, if there is a last one.
+    /// One above the last existing segment, if there is a last one.
     pub fn total(&self) -> Option<u32> {
         (self.total != ENDLESS).then_some(self.total)
     }
@@ -248,7 +248,7 @@ impl Sender {
         self.phase == Phase::Done
     }
 
-    /// When [`on_wakeup`](Sender::on_wakeup) is wanted, or [`poll`](Sender::poll) may have a packet again.
+    /// The time at which [`on_wakeup`](Sender::on_wakeup) must be called, or [`poll`](Sender::poll) may have a packet again.
     #[inline]
     pub fn next_wakeup(&self, now: Time) -> Time {
         if self.pace > now && self.phase != Phase::Done { self.timer.min(self.pace) } else { self.timer }
@@ -319,7 +319,7 @@ impl Sender {
             return Heard::default();
         }
         let rtt = self.measure(packet, newly, now);
-        // Before this acknowledgement takes its packets out: afterwards no window looks full.
+        // Before this acknowledgement removes its packets: afterwards no window looks full.
         let flight = self.flight();
         let recovering = self.phase == Phase::Recovery;
         // An echoed mark does not grow the window (RFC 3168 §6.1.2).
@@ -389,7 +389,7 @@ impl Sender {
     #[inline]
     fn measure(&mut self, packet: &Packet, newly: u32, now: Time) -> Option<Span> {
         if newly == 0 && self.options.echo != Echo::Own && self.options.timestamps {
-            // An old time: it is no round trip, and the timeout does not follow it.
+            // An old time is not a round trip, and the timeout does not follow it.
             return (self.options.echo == Echo::InOrder).then(|| now - packet.sent);
         }
         let rtt = if self.options.timestamps {

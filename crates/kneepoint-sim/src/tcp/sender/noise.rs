@@ -5,8 +5,8 @@ use super::Sender;
 use crate::rng::Rng;
 
 impl Sender {
-    /// The same, with the noise of its options in measured round trips. It is drawn from its own stream, so
-    /// that no other draw depends on it.
+    /// The same, with the noise of its options in measured round trips. It is drawn from a separate stream,
+    /// so that no other draw depends on it.
     pub fn noisy(mut self, stream: impl FnOnce() -> Rng) -> Sender {
         self.rtt = self.rtt.noisy(&self.options, stream);
         self

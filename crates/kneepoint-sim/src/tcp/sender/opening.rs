@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How a sender opens a connection: a SYN, and as many round trips of small packets as the handshake takes.
+//! The opening of a connection: a SYN, and as many round trips of small packets as the handshake takes.
 //!
 //! A SYN carries no ECN codepoint (RFC 3168 §6.1.1), so that a queue drops it where it would mark data. Linux sends it again without
 //! asking for ECN (§6.1.1.1), and the connection has none. SYNs of controllers that need ECN carry the codepoint there (`INET_ECN_xmit`).

@@ -14,7 +14,7 @@ use super::Sender;
 use crate::units::PacketRate;
 
 crate::choice! {
-    /// Who paces.
+    /// The part of a host that paces.
     pub enum Pacing {
         /// The controller, if it has a pace.
         Own = "own",
@@ -55,7 +55,7 @@ mod tests {
     use crate::tcp::{Host, Options};
     use crate::units::{Span, Time};
 
-    /// When packets leave in the round trip that follows the acknowledgements of the first ten, at 100 ms.
+    /// The sending times of packets in the round trip after the acknowledgements of the first ten, at 100 ms.
     fn leaves(pacing: Pacing, host: Host) -> Vec<u64> {
         let options =
             Options { pacing, initial_window: 10.0, handshake: false, tso: false, ..Options::of(host) };

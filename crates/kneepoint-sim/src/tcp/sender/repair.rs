@@ -9,7 +9,7 @@ use crate::tcp::{Options, Recovery, Reduction};
 use crate::units::Time;
 
 impl Sender {
-    /// Whether the duplicates, or the scoreboard, say that `una` is lost.
+    /// Whether the duplicates, or the scoreboard, show that `una` is lost.
     #[inline]
     pub(super) fn should_repair(&self) -> bool {
         let told =
@@ -47,7 +47,7 @@ impl Sender {
         self.timer = now + self.rtt.timeout();
     }
 
-    /// The window comes down step by step, where the options want that and the controller leaves it to its host.
+    /// The window is reduced step by step, if the options say so and the controller leaves it to its host.
     pub(super) fn begin_reduction(&mut self, arrived: u32) {
         let rule = self.options.reduction;
         if rule != Reduction::AtOnce
@@ -59,7 +59,7 @@ impl Sender {
         }
     }
 
-    /// The window of the reduction under way, which ends with the packets that were outstanding when it began.
+    /// The window during the reduction, which ends with the packets that were outstanding when it began.
     #[cold]
     pub(super) fn shrink(&mut self, delivered: u32, safe: bool) {
         if self.una >= self.marked {
@@ -71,7 +71,7 @@ impl Sender {
         }
     }
 
-    /// Everything that was outstanding when the recovery episode began is acknowledged.
+    /// Everything that was outstanding at the beginning of the recovery episode is acknowledged.
     pub(super) fn end_repair(&mut self) {
         self.phase = Phase::Open;
         self.inflation = 0;
@@ -90,8 +90,8 @@ impl Sender {
         if self.rack.is_some() {
             return self.wake_by_time(now);
         }
-        // The threshold is held where the timer has already resent this segment (RFC 5681 §3.1). The back-off is no
-        // indication: a duplicate acknowledgement with a timestamp clears it.
+        // The threshold is held where the timer has already resent this segment (RFC 5681 §3.1). The back-off shows
+        // nothing: a duplicate acknowledgement with a timestamp clears it.
         let again = self.expired.replace(self.una) == Some(self.una);
         self.rtt.back_off();
         self.timed = None;
@@ -146,7 +146,7 @@ impl Sender {
         rescue.then(|| self.high - 1)
     }
 
-    /// How many segments are known to have arrived since this was asked last.
+    /// The number of segments that are known to have arrived since the last call.
     #[inline]
     pub(super) fn arrived(&mut self) -> u32 {
         let out_of_order = self.held_out_of_order();
@@ -176,7 +176,7 @@ impl Sender {
         }
     }
 
-    /// The window was reduced: marks on the outstanding packets are no new signal (RFC 3168 §6.1.2).
+    /// The window was reduced: marks on the outstanding packets are not a new signal (RFC 3168 §6.1.2).
     pub(super) fn answer_echo(&mut self) {
         self.marked = self.high;
         self.cwr = self.options.ecn;

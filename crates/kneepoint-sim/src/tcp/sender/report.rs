@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a sender says of itself.
+//! The reported state of a sender.
 
 use super::{Phase, Sender};
 use crate::tcp::info::{CongestionState, Info};
 use crate::units::Time;
 
 impl Sender {
-    /// Its state in the terms of TCP_INFO. The threshold and the mean deviation of round-trip times are those of the controller, where
-    /// it shows them.
+    /// Its state in the terms of TCP_INFO. The threshold and the mean deviation of round-trip times are the controller's, where it
+    /// shows them.
     pub fn info(&mut self) -> Info {
         if let Some((rack, mut host)) = self.lend(Time::ZERO) {
             return rack.info(&mut host);

@@ -11,7 +11,7 @@
 //! ```
 //!
 //! r = 3/8 of the buffer and r + c = 9/10 of it, as 90 s and 216 s are of the paper's 240 s. Departure: where less than a segment
-//! is left above r + c, the cushion ends at the fullest that a buffer is when a segment is asked for, `room` less a segment; a buffer of 30 s
+//! is left above r + c, the cushion ends at the fullest that a buffer is when a segment is requested, `room` less a segment; a buffer of 30 s
 //! with segments of 4 s would else never have R_max.
 
 use super::{Rule, Seen};

@@ -6,7 +6,7 @@
 use super::{Rule, Seen};
 
 crate::settings! {
-    /// There is nothing to set.
+    /// It has no parameters.
     pub struct Params {}
 }
 

@@ -36,7 +36,7 @@ impl Setting for Ladder {
     const JSON: &'static [&'static str] = &["string", "array"];
 
     fn read(raw: &Raw) -> Result<Ladder, String> {
-        // As it is written by `Display`, too.
+        // In the form of `Display`.
         let inside = |text: &str| Some(text.trim().strip_prefix('[')?.strip_suffix(']')?.to_string());
         let list = match raw {
             Raw::Text(text) => match inside(text) {

@@ -22,7 +22,7 @@ pub struct Seen<'a> {
     pub ladder: &'a [Rate],
     /// The length of a segment.
     pub segment: Span,
-    /// Video in the buffer: at most `room` less a segment, or there would be no room for the next.
+    /// Video in the buffer: at most `room` less a segment; otherwise the next one would not fit.
     pub buffer: Span,
     /// The most that it holds.
     pub room: Span,

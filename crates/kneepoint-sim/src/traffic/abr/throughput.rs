@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Throughput rule: the highest bit rate below what the last segments had, with a margin.
+//! Throughput rule: the highest bit rate below the throughput of the last segments, with a margin.
 //!
 //! Jiang, Sekar and Zhang, "Improving fairness, efficiency, and stability in HTTP-based adaptive video streaming with
 //! FESTIVE", CoNEXT 2012, §4.3 and §6: the harmonic mean of the last 20 segments, of which 0.85 is used.
@@ -15,7 +15,7 @@ use super::{Rule, Seen};
 crate::settings! {
     /// The estimate and its margin.
     pub struct Params {
-        /// Segments whose throughput counts.
+        /// The number of segments whose throughput counts.
         last: u32 = 20, 1..=1000;
         /// The part of the estimate that is used.
         safe: f64 = 0.85, 0.01..=2.0;

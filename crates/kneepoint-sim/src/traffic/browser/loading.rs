@@ -20,5 +20,5 @@ const METRICS: &[Entry<Tallies>] = &[
     times("page_load_time", "Page load time", "page load", |all| all.times(PAGE)),
 ];
 
-/// What browsers report.
+/// The reports of browsers.
 pub(super) const REPORTS: Reports = Reports { source: include_str!("loading.rs"), metrics: METRICS };

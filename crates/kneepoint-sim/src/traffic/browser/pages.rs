@@ -21,7 +21,7 @@ const MOST: usize = 10_000;
 pub struct Pages(pub(super) Arc<[Page]>);
 
 impl Pages {
-    /// A page as it is written: its sizes, as in `30kb 5kb 12kb`.
+    /// A page as written: its sizes, as in `30kb 5kb 12kb`.
     fn page(raw: &Raw) -> Result<Page, String> {
         let wrong = || format!("{raw} is not a page: write the sizes of its objects, as in `30kb 5kb 12kb`");
         let Raw::Text(text) = raw else { return Err(wrong()) };

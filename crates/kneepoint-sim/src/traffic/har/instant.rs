@@ -29,12 +29,12 @@ impl FromStr for Instant {
     }
 }
 
-/// Two ASCII digits at the beginning, up to `most`, and what follows.
+/// Two ASCII digits at the beginning, up to `most`, and the rest.
 fn pair(text: &str, most: i64) -> Option<(i64, &str)> {
     number(text, 2, 0, most)
 }
 
-/// So many ASCII digits at the beginning, within a range, and what follows.
+/// This many ASCII digits at the beginning, within a range, and the rest.
 fn number(text: &str, digits: usize, least: i64, most: i64) -> Option<(i64, &str)> {
     let (head, rest) = text.split_at_checked(digits)?;
     let is_number = head.bytes().all(|byte| byte.is_ascii_digit());

@@ -9,7 +9,7 @@
 //!                           a film of Sabre (Spiteri, Sitaraman and Sparacio, MMSys 2018), with its own ladder and length of segments
 //! ```
 //!
-//! A film begins again at its end.
+//! A film repeats at its end.
 
 use std::fmt;
 use std::sync::Arc;
@@ -46,7 +46,7 @@ impl Segments {
         self.sizes[(segment % self.sizes.len() as u64) as usize][rung]
     }
 
-    /// How many rungs there are.
+    /// The number of rungs.
     pub(super) fn rungs(&self) -> usize {
         self.sizes[0].len()
     }

@@ -17,15 +17,15 @@ use super::Request;
 use crate::metric::{Entry, MBIT, PERCENT, PLAIN, Quantity, Reports, Tallies, number, times};
 use crate::units::{Rate, Span, Time};
 
-/// How long a player played.
+/// The duration of playback.
 pub const PLAYED: Quantity = Quantity::number("played");
-/// How long it stood still for lack of data after playback had begun.
+/// The duration of stalls for lack of data after playback had begun.
 pub const STALLED: Quantity = Quantity::number("stalled");
-/// How often it began.
+/// The number of stalls.
 pub const STALLS: Quantity = Quantity::number("stalls");
 /// Changes of the requested bit rate.
 pub const SWITCHES: Quantity = Quantity::number("switches");
-/// How long it took until playback began.
+/// The time until playback began.
 pub const STARTUP: Quantity = Quantity::times("startup");
 /// The lengths of segments that arrived.
 pub const FETCHED: Quantity = Quantity::number("fetched");
@@ -106,5 +106,5 @@ const METRICS: &[Entry<Tallies>] = &[
     ),
 ];
 
-/// What players report.
+/// The reports of players.
 pub(super) const REPORTS: Reports = Reports { source: include_str!("viewing.rs"), metrics: METRICS };

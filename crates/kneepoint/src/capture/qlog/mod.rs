@@ -11,8 +11,7 @@
 //! | `congestion_state_updated` | `recovery`, and `open` after it | – |
 //!
 //! TCP has no packet numbers and selective acknowledgements are not among a run's events, so ranges follow cumulative
-//! acknowledgements. The
-//! rate of a controller that paces is no event either.
+//! acknowledgements. Nor is the rate of a controller that paces an event.
 
 mod read;
 mod write;

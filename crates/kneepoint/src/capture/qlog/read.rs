@@ -21,11 +21,11 @@ pub struct Traced {
     pub transfer: Transfer,
 }
 
-/// Bytes at the beginning of a document in which it says what it is.
+/// Leading bytes of a document that contain its identification.
 const HEAD: usize = 4096;
 /// QUIC's least packet, where no packet is larger.
 const LEAST: u64 = 1200;
-/// Larger times are no times: a century in milliseconds.
+/// Larger numbers are not times: a century in milliseconds.
 const LATEST: f64 = 3.2e12;
 
 /// Whether a file is qlog, by its first bytes.
@@ -121,7 +121,7 @@ struct Happened {
 #[derive(Default)]
 struct Course {
     transfer: Transfer,
-    /// Packets on their way: when each left, and its bytes.
+    /// Packets in flight: when each left, and its bytes.
     outstanding: BTreeMap<u64, (Time, u64)>,
     largest: u64,
     /// Packets acknowledged since the last sample.
@@ -247,7 +247,7 @@ fn carries_data(data: &Value) -> bool {
 mod tests {
     use super::*;
 
-    /// As stacks of several drafts write it, each event a pair of name and data.
+    /// Events as stacks of several drafts write them: pairs of name and data.
     const EVENTS: [(f64, &str, &str); 8] = [
         (
             1.0,

@@ -8,11 +8,10 @@
 //! ```
 //!
 //! A jump back is a step by the median over the hosts; where they have no timestamps and their numbers advance, the time after the jump
-//! continues at the time before. Where timestamps or numbers go back as well, the file is only unordered. A jump
-//! forward is a step if two directions agree, or a single one for a jump of 10 s; its size is the least of their
-//! values. Otherwise the hosts were idle. Without
+//! continues at the time before. Where timestamps or numbers go back as well, the file is only unordered. A jump forward is a step if two
+//! directions agree, or a single one for a jump of 10 s; its size is the least of their values. Otherwise the hosts were idle. Without
 //! timestamps, a jump of 10 s is a step if data was outstanding and new data follows: a sender that waits so long retransmits. All packets
-//! after a step are moved by it.
+//! after a step are shifted by it.
 
 use std::collections::BTreeMap;
 
@@ -43,7 +42,7 @@ pub struct ClockStep {
     pub by: Span,
     /// Whether it was set back.
     pub back: bool,
-    /// Whether the packets after it were moved by as much. If not, the clock may have been set, or the file may be unordered: nothing shows which.
+    /// Whether the packets after it were moved by as much. If not, either the clock was set or the file is unordered; nothing distinguishes the two.
     pub mended: bool,
 }
 
@@ -68,7 +67,7 @@ pub(super) struct Clocks {
     /// The first and the last time of each interface.
     times: BTreeMap<u32, (Time, Time)>,
     jumps: Vec<Jump>,
-    /// How often the time went back by less than a jump.
+    /// The number of times that time went back by less than a jump.
     pub(super) setbacks: u64,
 }
 
@@ -123,7 +122,7 @@ impl Clocks {
     }
 }
 
-/// Where segments of an interface are.
+/// The positions of an interface's segments.
 type Place = (Direction, Point);
 
 /// The shift of the segments from a packet on, in ns.
@@ -137,7 +136,7 @@ struct Clock {
 }
 
 impl Clock {
-    /// Which of the jumps are steps.
+    /// The jumps that are steps.
     fn steps(
         &self,
         segments: &BTreeMap<Direction, Points>,
@@ -208,7 +207,7 @@ fn awaited<'s>(seen: impl Iterator<Item = (Direction, &'s [Segment])>, jumps: &[
     waiting.take(jumps.len()).collect()
 }
 
-/// Whether data before a jump was not acknowledged by then, and new data follows.
+/// Whether data sent before a jump was still unacknowledged, and new data follows.
 fn is_outstanding(before: &[&Segment], after: &[&Segment], answers: &[&Segment]) -> bool {
     let data = |one: &&&Segment| one.payload > 0;
     let end = before.iter().rev().take(NEAR).find(data).map(|one| one.seq.wrapping_add(one.payload));
@@ -235,7 +234,7 @@ fn vote(seen: &[Segment], jumps: &[Jump], votes: &mut [Vec<Vote>]) {
     let rate = rate(calm);
     for (place, two) in seen.windows(2).enumerate() {
         let (before, after) = crossed(two);
-        // A direction without packets between two jumps is no evidence on either.
+        // A direction without packets between two jumps is not evidence of either.
         if after == before + 1 {
             votes[before].extend(opinion(seen, place + 1, rate));
         }
@@ -265,7 +264,7 @@ fn progress(before: &[Segment], after: &[Segment]) -> Option<i32> {
     numbers.into_iter().filter_map(ahead).find(|ahead| *ahead != 0)
 }
 
-/// How far the second number is ahead of the first.
+/// The distance by which the second number is ahead of the first.
 fn ahead(one: u32, two: u32) -> i32 {
     two.wrapping_sub(one) as i32
 }
@@ -283,7 +282,7 @@ fn ticks(before: &Segment, after: &Segment) -> Option<i32> {
     Some(after.timestamps?.0.wrapping_sub(before.timestamps?.0) as i32)
 }
 
-/// Ticks per second of a host's timestamps, where they are known for long enough.
+/// Ticks per second of a host's timestamps, where they were seen for long enough.
 fn rate<'a>(pairs: impl Iterator<Item = &'a [Segment]>) -> Option<f64> {
     let (mut nanos, mut advanced) = (0_i128, 0_i64);
     for two in pairs {
@@ -310,7 +309,7 @@ fn decide(jump: &Jump, votes: &[Vote]) -> Option<Option<i128>> {
         return (enough && least > length / 2).then(|| Some(least.min(length)));
     }
     if let Some(middle) = steps.get(steps.len() / 2) {
-        // The time goes on at least.
+        // The least advance of time.
         return (*middle < -BACK).then(|| Some((*middle).min(length)));
     }
     let later = votes.iter().filter(|vote| **vote == Vote::Later(true)).count();

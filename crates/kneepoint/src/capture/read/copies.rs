@@ -23,7 +23,7 @@ use super::Segment;
 use super::ranges::Ranges;
 use crate::units::Span;
 
-/// Where packets were captured: the file, the interface in it, and the place on a host with several.
+/// The place where packets were captured: the file, the interface in it, and the place on a host with several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Point {
     pub file: u32,
@@ -59,7 +59,7 @@ impl Once {
         let sent = once.cleared(data);
         let taken = chosen(sent, extents);
         let heard = once.cleared(answers);
-        // Answers from where the data was seen, if any were.
+        // Acknowledgements from the capture point of the data, if it has any.
         let near: BTreeSet<_> = taken.iter().map(|(own, _)| own.interface()).collect();
         let (close, far): (Vec<_>, Vec<_>) =
             heard.into_iter().partition(|(point, _)| near.contains(&point.interface()));
@@ -94,7 +94,7 @@ fn tells(segment: &Segment) -> bool {
     segment.payload > 0 || segment.syn || segment.ack.is_some()
 }
 
-/// The chosen points: the one with most packets, then others with different ones.
+/// The chosen points: the one with the most packets, then those that add packets.
 fn chosen(
     mut points: Vec<(Point, Vec<Segment>)>,
     seen: impl Fn(&[Segment]) -> Ranges,
@@ -117,7 +117,7 @@ fn chosen(
     taken
 }
 
-/// The bytes of the payloads, whatever packets they came in.
+/// The bytes of the payloads, regardless of their packets.
 fn extents(segments: &[Segment]) -> Ranges {
     Ranges::of(segments.iter().map(|one| (one.seq, one.payload)))
 }
@@ -151,7 +151,7 @@ struct Sent(BTreeMap<(u32, u16), Ranges>);
 const PARTS: u16 = 64;
 
 impl Sent {
-    /// Whether the bytes were not sent with this timestamp before.
+    /// Whether the bytes were sent with this timestamp for the first time.
     fn is_new(&mut self, segment: &Segment) -> bool {
         let Some((stamp, _)) = segment.timestamps.filter(|_| segment.payload > 0) else { return true };
         let (start, own) = (u64::from(segment.seq), segment.id.unwrap_or(0));

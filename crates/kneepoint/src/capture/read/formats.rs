@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Files that are no capture that is read, but known by their first bytes.
+//! Formats that cannot be read but are recognised by their first bytes.
 
 /// A file format that is not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Format {
     /// Its name.
     pub name: &'static str,
-    /// How to make a file of it that is read.
+    /// The way to convert it to a readable file.
     pub remedy: &'static str,
     magic: &'static [u8],
 }

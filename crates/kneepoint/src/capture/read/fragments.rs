@@ -40,7 +40,7 @@ pub(super) struct Key {
 #[derive(Clone, Debug)]
 pub(super) struct Whole {
     pub(super) key: Key,
-    /// When its first fragment was captured.
+    /// The time at which its first fragment was captured.
     pub(super) at: Time,
     /// The captured part without a gap.
     pub(super) bytes: Vec<u8>,
@@ -68,7 +68,7 @@ pub(super) struct Fragments {
     pending: BTreeMap<Key, Pending>,
     /// Given up before the end.
     stale: Vec<(Key, Pending)>,
-    /// When packets were complete, the last of each key.
+    /// The completion time of the last packet of each key.
     completed: BTreeMap<Key, Time>,
     /// Packets that were put together.
     pub(super) whole: u64,

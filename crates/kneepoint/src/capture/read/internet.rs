@@ -48,7 +48,7 @@ struct Packet<'a> {
     fragment: Option<Fragment>,
 }
 
-/// Where and when a packet was captured, and how many tunnels it may still be in.
+/// The place and time of a packet's capture, and the number of tunnels that it may still be in.
 #[derive(Clone, Copy)]
 struct Place {
     at: Time,

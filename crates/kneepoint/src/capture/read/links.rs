@@ -40,7 +40,7 @@ const LINKS: [(i32, &str); 15] = [
     (276, "Linux cooked 2"),
 ];
 
-/// Whether frames of a link layer are read.
+/// Whether frames of a link layer can be read.
 pub(super) fn supports(link: i32) -> bool {
     LINKS.iter().any(|(number, _)| *number == link)
 }
@@ -75,7 +75,7 @@ pub(super) struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    /// What follows `length` bytes.
+    /// The bytes after the first `length`.
     pub(super) fn after(self, length: usize) -> Result<Part<'a>, Other> {
         let bytes = self.bytes.get(length..).ok_or(CUT)?;
         Ok(Part { bytes, wire: self.wire.saturating_sub(length) })
@@ -113,7 +113,7 @@ pub(super) enum Layer {
     Wireless,
 }
 
-/// What a link layer begins with.
+/// The header of a link layer's frame.
 pub(super) fn begin(link: i32, part: Part) -> Result<(Layer, Part), Other> {
     Ok(match link {
         1 => (Layer::Ethernet, part),

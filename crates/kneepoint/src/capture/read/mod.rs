@@ -102,9 +102,9 @@ pub struct Capture {
 /// Packets that came in IP fragments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fragmented {
-    /// Those that were put together.
+    /// Reassembled packets.
     pub whole: u64,
-    /// Those of which fragments are missing.
+    /// Packets with missing fragments.
     pub incomplete: u64,
 }
 
@@ -191,7 +191,7 @@ impl Capture {
         &self.steps
     }
 
-    /// How often the time went back from one packet of an interface to the next, by less than what may be a clock that was set.
+    /// How often time went backwards between two packets of an interface, by less than a set clock would explain.
     pub fn setbacks(&self) -> u64 {
         self.setbacks
     }

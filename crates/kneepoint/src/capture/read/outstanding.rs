@@ -20,11 +20,11 @@ struct Piece {
     last: Option<u32>,
     again: bool,
     sacked: bool,
-    /// Bytes that were not seen when later ones were.
+    /// Bytes that had not been seen when later bytes were.
     missing: bool,
     /// The segment in which they were first sent.
     original: usize,
-    /// How often they were retransmitted.
+    /// The number of their retransmissions.
     repeats: u32,
 }
 
@@ -33,9 +33,9 @@ struct Piece {
 struct Original {
     start: u64,
     end: u64,
-    /// How often at least a part of it was retransmitted.
+    /// The number of times that at least a part of it was retransmitted.
     repeats: u32,
-    /// How many of its transmissions were lost.
+    /// The number of its transmissions that were lost.
     lost: u32,
 }
 
@@ -56,9 +56,9 @@ pub(super) struct Sent {
     /// Segments of the first transmission that it carries, without the ones already counted by an earlier part of the
     /// retransmission.
     pub(super) segments: u64,
-    /// When each lost transmission that it repairs was sent.
+    /// The time at which each lost transmission that it repairs was sent.
     pub(super) lost: Vec<Time>,
-    /// What it carries had arrived: the retransmission was spurious.
+    /// Its data had already arrived: the retransmission was spurious.
     pub(super) needless: bool,
     /// It was not seen although later bytes were, from this time on: reordered, or lost upstream of the capture.
     pub(super) hole: Option<Time>,
@@ -69,7 +69,7 @@ pub(super) struct Sent {
 /// The bytes from the first unacknowledged to the last sent.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Outstanding {
-    /// Sorted by their beginnings, without gap or overlap. Those that were selectively acknowledged are joined.
+    /// Sorted by their beginnings, without gap or overlap. Selectively acknowledged ranges are joined.
     pieces: BTreeMap<u64, Piece>,
     una: u64,
     high: u64,
@@ -130,7 +130,7 @@ impl Outstanding {
         self.probes.insert(start, (segment.at, end));
     }
 
-    /// Takes the bytes of probes up to `end` for sent: the receiver has taken them, or the sender goes on behind them.
+    /// Counts the bytes of probes up to `end` as sent: the receiver has accepted them, or the sender has continued after them.
     fn admit(&mut self, end: u64) {
         if self.probes.is_empty() || end <= self.high {
             return;

@@ -33,12 +33,12 @@ impl Ranges {
         self.0.insert(start, end);
     }
 
-    /// Adds those of another set.
+    /// Adds the numbers of another set.
     pub(super) fn extend(&mut self, other: &Ranges) {
         other.0.iter().for_each(|(start, end)| self.add(*start, *end));
     }
 
-    /// How many numbers.
+    /// The number of numbers.
     pub(super) fn len(&self) -> u64 {
         self.0.iter().map(|(start, end)| end - start).sum()
     }
@@ -49,7 +49,7 @@ impl Ranges {
         self.0.range(..=number).next_back().map(|(_, end)| *end).filter(|end| *end > number)
     }
 
-    /// How many numbers are in both.
+    /// The number of numbers in both.
     pub(super) fn shared(&self, other: &Ranges) -> u64 {
         let common = |(start, end): (&u64, &u64)| -> u64 {
             let before = other.reach(*start).map_or(0, |reached| reached.min(*end) - start);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The size of the packets on the wire, where a capture shows what a network card put together or will take apart.
+//! The size of packets on the wire, where a capture shows segments that a network card merged or will split.
 
 use std::collections::BTreeMap;
 
@@ -79,7 +79,7 @@ mod tests {
     #[test]
     fn the_options_of_data_packets_are_no_part_of_the_segment_size_unless_the_packets_say_otherwise() {
         assert_eq!(with_handshake(1460, &[1448, 1448, 300]), 1448);
-        // A card put them together.
+        // A network card merged them.
         assert_eq!(with_handshake(1460, &[14480, 2896, 300]), 1448);
         // An MSS that counts no room for options.
         assert_eq!(with_handshake(1448, &[1448, 1448, 300]), 1448);

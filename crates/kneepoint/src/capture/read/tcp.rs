@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The header of TCP (RFC 9293 §3.1), and of its options those that signals are derived from.
+//! The header of TCP (RFC 9293 §3.1) and those of its options from which signals are derived.
 //!
-//! A header that a short snapshot length cut off is read as far as it goes: the flags are the least that is needed.
+//! A header that a short snapshot length cut off is read up to the cut, and must contain the flags.
 
 use super::Segment;
 use super::links::Part;

@@ -9,14 +9,12 @@
 //! loss     transmission time of a packet that was retransmitted before any ACK covered it
 //! ```
 //!
-//! Readings: a loss is dated by the lost transmission, which met the queue then, up to the delay of the way there.
-//! Packets retransmitted after a timeout count as lost unless SACK blocks covered them. The window is the data
-//! outstanding, which equals the congestion window only where that limits the sender. A segment merged by a network
-//! card counts as the packets of one MSS that the wire carried. Packets and losses are counted in the segments of the
-//! first transmission, however
-//! retransmissions cut or join them; probes of a closed window are neither. A packet first seen after later ones was reordered if it came within half of
-//! the handshake's round trip, and lost before the capture otherwise. Where most repairs are of that kind, the capture is behind
-//! the losses, and these count, dated by the packet that showed the hole.
+//! Readings: a loss is dated by the lost transmission; it reached the queue then, or later by at most the delay of the path to it. Packets
+//! retransmitted after a timeout count as lost unless SACK blocks covered them. The window is the data outstanding, which equals the congestion
+//! window only where that limits the sender. A segment merged by a network card counts as the packets of one MSS that the wire carried. Packets and
+//! losses are counted in the segments of the first transmission, however retransmissions cut or join them; probes of a closed window are neither. A
+//! packet first seen after later ones was reordered if it came within half of the handshake's round trip, and lost before the capture otherwise.
+//! Where most repairs are of that kind, the capture is behind the losses, and these count, dated by the packet that showed the hole.
 
 use super::Segment;
 use super::copies::Once;
@@ -77,13 +75,13 @@ pub struct Transfer {
     pub needless: u64,
     /// Packets first seen after later ones, later than reordering explains.
     pub holes: u64,
-    /// Packets first seen after later ones, but soon.
+    /// Packets first seen after later ones, soon enough for reordering.
     pub reordered: u64,
-    /// Whether the losses are those holes: the capture was taken behind the place where packets are lost.
+    /// Whether losses show as these holes: the capture was taken downstream of the losses.
     pub behind: bool,
     /// Copies of packets, which were counted once.
     pub copies: u64,
-    /// Packets at points of capture that saw what another saw.
+    /// Packets at capture points that duplicate another point.
     pub set_aside: u64,
     /// From the first packet to the last.
     pub lasted: Span,
@@ -189,7 +187,7 @@ impl Transfer {
         }
     }
 
-    /// How late a packet may come that was only reordered: no repair is as quick as half of the round trip.
+    /// The greatest lateness of a packet that was only reordered: no retransmission arrives within half a round trip.
     fn soon(&self) -> Span {
         self.vantage.map_or(Span::ZERO, |vantage| Span((vantage.to_sender.0 + vantage.to_receiver.0) / 2))
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The steps of loops over what a file decides, counted for the tests that compare a file with one twice as long.
+//! Counts iterations of loops whose number depends on a file, for tests that compare a file with one of twice its length.
 
 #[cfg(test)]
 thread_local!(static STEPS: std::cell::Cell<u64> = const { std::cell::Cell::new(0) });

@@ -31,7 +31,7 @@ impl<W: Write> Blocks<W> {
         Ok(blocks)
     }
 
-    /// The bytes of a packet of this length, as many of them as are kept, seen at interface number `interface`.
+    /// The kept bytes of a packet of this length, seen at interface number `interface`.
     pub fn packet(&mut self, interface: u32, at: Time, bytes: &[u8], length: u32) -> io::Result<()> {
         self.block.clear();
         self.word(interface);

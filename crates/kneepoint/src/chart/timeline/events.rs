@@ -12,15 +12,15 @@ use super::{TICK, Timeline};
 pub(in super::super::super) struct Happening {
     /// When, in seconds.
     pub at: f64,
-    /// What happens.
+    /// The kind of event.
     pub kind: Kind,
-    /// The class of the colour of its group; none of a link.
+    /// The colour class of its group; none for a link.
     pub class: String,
-    /// What happens to what: `delay 50 ms`.
+    /// The event, as in `delay 50 ms`.
     pub name: String,
 }
 
-/// What happens.
+/// A kind of event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super::super) enum Kind {
     /// A flow starts.
@@ -39,7 +39,7 @@ impl Kind {
     /// In the order of the legend.
     const ALL: [Kind; 5] = [Kind::Start, Kind::End, Kind::Timeout, Kind::Delay, Kind::Capacity];
 
-    /// What the legend says.
+    /// The text of the legend.
     fn meaning(self) -> &'static str {
         match self {
             Kind::Start => "a flow starts",
@@ -90,8 +90,8 @@ impl Happening {
     }
 }
 
-/// Draws the signs: above, what happens to the link, with its names, and below, what happens to flows, once where signs share a pixel. The
-/// result is how high both are.
+/// Draws the signs: events of the link above, with their names, and events of flows below, once where signs share a pixel. The result is
+/// how high both are.
 pub(super) fn lane(drawing: &mut Drawing, chart: &Timeline, x: &Scale) -> f64 {
     let measured = chart.measured.map(|(_, to)| x.at(to.min(chart.end)));
     if let Some(to) = measured {

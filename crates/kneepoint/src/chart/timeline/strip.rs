@@ -22,7 +22,7 @@ impl Strip {
         self.axis.scale(&[], pixels, true)
     }
 
-    /// Draws the name of the quantity and the legend behind it; how high they are.
+    /// Draws the name of the quantity and the legend behind it, and returns their height.
     pub(super) fn head(&self, drawing: &mut Drawing, (_, right): (f64, f64), at: f64) -> f64 {
         drawing.text("quantity", Anchor::Start, (0.0, at + 12.0), &self.axis.label);
         let named = || self.curves.iter().filter(|curve| !curve.name.is_empty());

@@ -159,7 +159,7 @@ mod tests {
         assert!((0.3..0.99).contains(&used), "slow start takes a while: {used}");
         let sampled = asked("mean(link_throughput_bps[link=r1-r2] over time from 1 to 5) / 10e6");
         assert!((used - sampled).abs() < 1e-6, "{used} and {sampled}");
-        // The measurement window is another time.
+        // The measurement window differs.
         assert!(asked("utilization[link=r1-r2]") > used);
         assert_eq!(
             asked("drops[link=r1-r2, window=begin]"),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A baseline: the verdicts and the numbers of a gate as they were accepted, for each pace.
+//! A baseline: the accepted verdicts and numbers of a gate, for each pace.
 //!
 //! Numbers are kept seed by seed, because a later run has the same seeds: differences are then due to the subject and
 //! not to the random numbers.
@@ -44,7 +44,7 @@ pub struct KeptClaim {
 pub struct KeptCheck {
     /// The point.
     pub at: Labels,
-    /// As it was written.
+    /// As written.
     pub check: String,
     /// Its sides for each seed.
     pub sides: Vec<Sides>,
@@ -73,7 +73,7 @@ impl Baseline {
         }
     }
 
-    /// The text of the file: equal baselines have equal bytes.
+    /// The text of the file: equal baselines are identical byte by byte.
     pub fn text(&self) -> String {
         serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
     }
@@ -84,7 +84,7 @@ impl Baseline {
     }
 
     /// This baseline with the cases of an outcome instead of the accepted ones. Accepted cases that were not run
-    /// stay, unless [the gate](Outcome::gone) no longer has them. Another subject begins anew.
+    /// stay, unless [the gate](Outcome::gone) no longer has them. Another subject starts from an empty baseline.
     pub fn accepting(self, outcome: &Outcome) -> Baseline {
         let mut paces = if self.subject == outcome.subject { self.paces } else { BTreeMap::new() };
         let cases = outcome.cases.iter().map(|case| {

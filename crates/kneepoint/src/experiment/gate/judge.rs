@@ -8,9 +8,9 @@
 //!         m = margin of the subject − margin of the other, seed by seed
 //! ```
 //!
-//! The first is a test of a difference: an unchanged number has no difference at all, since equal code makes equal
-//! bytes. The second
-//! is a test of non-inferiority: it is the subject that has to show that it is not worse, so few seeds and much noise do not pass.
+//! The first is a test of a difference: an unchanged number has no difference at all, since equal code produces identical bytes.
+//! The second is a test of non-inferiority: it is the subject that must show that it is not worse, so few seeds and much noise
+//! do not pass.
 
 use super::baseline::KeptClaim;
 use crate::experiment::claim::Sides;
@@ -39,7 +39,7 @@ crate::choice! {
 }
 
 impl Status {
-    /// Whether it lets the gate fail.
+    /// Whether it makes the gate fail.
     pub fn fails(self) -> bool {
         matches!(self, Status::Failed | Status::Moved | Status::Worse)
     }
@@ -74,16 +74,16 @@ pub struct Move {
     pub p: f64,
 }
 
-/// How far numbers may move.
+/// The permitted movement of numbers.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// The change from the baseline, as a part of it.
     pub tolerance: f64,
-    /// Below the other scheme, as a part of the number compared.
+    /// The shortfall against the other scheme, as a part of the number compared.
     pub margin: f64,
 }
 
-/// A side of a comparison that differs from the baseline, before it is known whether by chance.
+/// A side of a comparison that differs from the baseline, before its significance is known.
 struct Candidate {
     claim: usize,
     moved: Move,
@@ -147,14 +147,14 @@ fn pairs<'s>(
     })
 }
 
-/// A comparison that the subject meets by less than the other scheme, by more than the margin.
+/// A comparison in which the subject's margin is smaller than the other scheme's by more than is permitted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Inferior {
     /// The comparison.
     pub check: String,
     /// The subject's additional margin: negative.
     pub difference: Estimate,
-    /// How far the lower end of that may be below zero: negative.
+    /// The least permitted lower end of that, negative.
     pub allowed: f64,
 }
 

@@ -27,7 +27,7 @@ use crate::suggest::did_you_mean;
 use baseline::KeptCase;
 use suites::Carried;
 
-/// What a gate tests.
+/// The subject of a gate.
 #[derive(Clone, Debug)]
 pub struct Question {
     /// The scheme under test.
@@ -40,15 +40,15 @@ pub struct Question {
     pub cases: Vec<Carried>,
     /// Thresholds of the gate's own.
     pub thresholds: Vec<Threshold>,
-    /// How long runs are.
+    /// The length of runs.
     pub pace: Pace,
     /// The number of seeds, if it is not each case's own.
     pub seeds: Option<u32>,
-    /// How far numbers may move.
+    /// The permitted movement of numbers.
     pub limits: Limits,
     /// The accepted outcome.
     pub baseline: Option<Baseline>,
-    /// Whether these are some cases of the gate, so that an accepted case may be missing.
+    /// Whether these are only some cases of the gate, so that accepted cases may be missing.
     pub partial: bool,
 }
 
@@ -64,7 +64,7 @@ pub enum Refused {
         /// The faults.
         faults: Vec<Fault>,
     },
-    /// A threshold is about a case that there is not; the message names those that there are.
+    /// A threshold for an unknown case; the message names the known cases.
     Threshold(String),
 }
 
@@ -77,7 +77,7 @@ pub struct Gate {
 }
 
 impl Question {
-    /// The gate. `files` opens those that cases name.
+    /// The gate. `files` opens the files that cases name.
     pub fn plan(self, files: Files) -> Result<Gate, Refused> {
         let subjects = [&self.subject].into_iter().chain(&self.against);
         let mut experiments = Vec::new();
@@ -146,9 +146,9 @@ pub struct Outcome {
     pub subject: String,
     /// The other scheme, if there is one.
     pub against: Option<String>,
-    /// How long the runs were.
+    /// The length of the runs.
     pub pace: Pace,
-    /// Whether an accepted outcome of this pace was there to be held against.
+    /// Whether there was an accepted outcome of this pace to compare with.
     pub has_baseline: bool,
     /// Accepted cases that no longer exist.
     pub gone: Vec<String>,
@@ -163,7 +163,7 @@ pub struct CaseOutcome {
     pub suite: String,
     /// The experiment's id.
     pub id: String,
-    /// Where its text is.
+    /// The place of its text.
     pub origin: String,
     /// Its title, its source and the words of it.
     pub title: String,
@@ -205,7 +205,7 @@ impl Outcome {
         Status::of(self.cases.iter().map(CaseOutcome::status))
     }
 
-    /// How many cases have a status.
+    /// The number of cases with a status.
     pub fn count(&self, status: Status) -> usize {
         self.cases.iter().filter(|case| case.status() == status).count()
     }

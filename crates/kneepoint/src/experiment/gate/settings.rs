@@ -16,7 +16,7 @@ crate::settings! {
         suites: Names = Names::default();
         /// The file of the baseline, relative to this file.
         baseline: Words = Words::default();
-        /// How far a number may move from the baseline, as a part of it.
+        /// The permitted movement of a number from the baseline, as a part of it.
         tolerance: f64 = 0.02, 0.0..=1.0;
         /// Another scheme: no claim may have a smaller margin than with this one, and one that this one fails too is
         /// not a failure.
@@ -37,7 +37,7 @@ crate::settings! {
         claim: Words = Words::default();
         /// The comparisons.
         check: Names = Names::default();
-        /// Why it is not the case's own.
+        /// The reason why it is not the case's own.
         reason: Words = Words::default();
     }
 }
@@ -51,7 +51,7 @@ pub struct Threshold {
     pub claim: String,
     /// The comparisons.
     pub checks: Vec<Check>,
-    /// Why it is not the case's own.
+    /// The reason why it is not the case's own.
     pub reason: String,
 }
 

@@ -122,7 +122,7 @@ fn one_that_is_no_worse_than_another_scheme_passes_and_one_that_is_does_not() {
     assert_eq!(beside(GOOD, GOOD.map(|used| used + 0.06)), (Status::Worse, 1));
     assert_eq!(beside(BAD, BAD), (Status::Known, 0));
     assert_eq!(beside(BAD, GOOD), (Status::Failed, 1));
-    // Equal on average, but with so much noise that it is not shown.
+    // Equal on average, but too noisy to show it.
     assert_eq!(beside([0.82, 0.92, 1.0], [0.92, 0.82, 1.0]), (Status::Worse, 1));
 }
 

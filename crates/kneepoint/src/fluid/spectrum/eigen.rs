@@ -7,7 +7,7 @@ use num_complex::Complex;
 
 type C64 = Complex<f64>;
 
-/// Iterations after which an eigenvalue is taken as it is.
+/// Iterations after which an eigenvalue is accepted.
 const MOST: usize = 60;
 
 /// All eigenvalues, in no order.
@@ -61,7 +61,7 @@ fn hessenberg(a: &mut [Vec<f64>]) {
     }
 }
 
-/// Where the block that ends at `last` begins: below a subdiagonal entry that no longer counts.
+/// The beginning of the block that ends at `last`: below a subdiagonal entry that no longer counts.
 fn first_of_block(h: &[Vec<C64>], last: usize) -> usize {
     let small = |k: &usize| {
         let beside = h[*k][*k].l1_norm() + h[k - 1][k - 1].l1_norm();

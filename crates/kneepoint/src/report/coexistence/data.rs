@@ -55,7 +55,7 @@ pub fn records(all: &Coexistence) -> Records {
     Records { columns: COLUMNS.map(String::from).to_vec(), rows: all.places().map(row).collect() }
 }
 
-/// Everything in one object: the settings, the verdicts, each record by name, and the manifest.
+/// One object with the settings, the verdicts, each record by name, and the manifest.
 pub fn json(all: &Coexistence, manifest: &Manifest) -> Value {
     let records = records(all);
     let meeting = |one: &Meeting| {

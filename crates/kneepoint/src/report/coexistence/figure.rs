@@ -19,7 +19,7 @@ pub fn shares(all: &Coexistence) -> Drawing {
     chart(all, title, &every(all), share_tone, &words, share_legend(), quantity)
 }
 
-/// How much more each row loses than each column, in every setting.
+/// The difference in loss between each row and each column, in every setting.
 pub fn losses(all: &Coexistence) -> Drawing {
     let title = "Drop ratio of the row over the column's";
     let words = |cell: &Encounter| match ratio(cell) {

@@ -175,7 +175,7 @@ mod tests {
     fn the_page_has_its_verdicts_and_matrices_and_keeps_names_text() {
         let page = html::render(&document(&example(), &Manifest::default()));
         html::tests::check(&page);
-        // Of three figures, two are wider than a phone and have a second layout.
+        // Two of the three figures are wider than a phone and have a second layout.
         assert_eq!(page.matches("<svg class=\"chart\"").count(), 5);
         assert!(page.contains("<th scope=\"col\">controller</th>") && !page.contains(">claim</th>"));
         for conduct in ["yields", "crowds out"] {

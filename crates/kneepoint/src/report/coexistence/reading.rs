@@ -7,7 +7,7 @@ use super::super::reading::Unreadable;
 use super::super::{Manifest, SCHEMA_VERSION};
 use crate::study::coexist::{Coexistence, Encounter, Meeting, Square, places};
 
-/// What [`json`](super::json) wrote.
+/// Reads a document that [`json`](super::json) wrote.
 pub fn read(text: &str) -> Result<(Coexistence, Manifest), Unreadable> {
     let damaged = |error: serde_json::Error| Unreadable::Damaged(error.to_string());
     let Head { schema_version } = serde_json::from_str(text).map_err(damaged)?;
@@ -104,7 +104,7 @@ impl Met {
     }
 }
 
-/// Each once, in order of appearance.
+/// Distinct values, in order of appearance.
 fn distinct<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
     let mut found: Vec<T> = Vec::new();
     for one in all {

@@ -9,7 +9,7 @@ use crate::report::factor;
 use crate::table::Estimate;
 use crate::table::number::{NONE, significant};
 
-/// Cases of which a terminal shows each metric.
+/// The most cases of which a terminal shows each metric.
 const FEW: usize = 3;
 /// Lines of a table in a terminal.
 const SHOWN: usize = 24;
@@ -25,7 +25,7 @@ pub fn document(difference: &Difference) -> Document {
     );
     let mut sections = vec![Section::new("", vec![Block::prose(sides)])];
     match cases.len() {
-        // The sentence says it all.
+        // The sentence suffices.
         _ if difference.same => {}
         0..=FEW => sections.extend(cases.iter().filter_map(|case| whole(case, cases.len() > 1))),
         _ => sections.extend(matrix(cases)),
@@ -213,7 +213,7 @@ fn ranked(cases: &[Matched]) -> Vec<Block> {
     shown.into_iter().chain([Block::prose(rest)]).collect()
 }
 
-/// Whether two are the same metric of the same part.
+/// Whether two metrics are the same, of the same part.
 fn is_alike(one: &Compared, other: &Compared) -> bool {
     one.metric == other.metric && one.of == other.of
 }

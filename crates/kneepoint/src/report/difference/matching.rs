@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The matching of two results' cases: cases with the same levels of common factors. A field that
-//! one of them varies and all scenarios of the other share is a factor of both.
+//! The matching of two results' cases: cases with the same levels of common factors. A field that one result
+//! varies and all scenarios of the other share is a factor of both.
 
 use super::super::{Comparison, Factor, SchemeResult};
 use super::settings::fixed;
@@ -41,12 +41,12 @@ pub(super) fn matched(a: &Comparison, b: &Comparison) -> Vec<(usize, usize)> {
 enum Known {
     /// Its cases differ in it: the place among its factors.
     Varied(usize),
-    /// All of its scenarios say so, in the words of the result that varies it.
+    /// All of its scenarios contain it, in the words of the result that varies it.
     Fixed(String),
 }
 
 impl Known {
-    /// None where it neither varies nor is said.
+    /// None where it neither varies nor is given.
     fn of(comparison: &Comparison, factor: &Factor) -> Option<Known> {
         let own = comparison.factors.iter().position(|own| own.key == factor.key);
         own.map(Known::Varied).or_else(|| {

@@ -51,7 +51,7 @@ crate::keys! {
     /// A result.
     #[derive(Clone, Debug, PartialEq)]
     pub struct Side {
-        /// Its directory, as it was given.
+        /// Its directory, as given.
         pub name: String,
         /// Its title.
         pub title: String,
@@ -66,7 +66,7 @@ crate::keys! {
     pub struct Change {
         /// The field of the scenario, as `topology.rtt`; or a file, the seeds, the version of knee.
         pub what: String,
-        /// The scenarios that have the difference; empty where it is not one of scenarios.
+        /// The scenarios with the difference; empty where it is not one of scenarios.
         pub scenarios: Vec<String>,
         /// Of the first result.
         pub a: Option<String>,
@@ -92,7 +92,7 @@ crate::keys! {
     pub struct Compared {
         /// The key of the metric, with its unit.
         pub metric: String,
-        /// The link, group or other part that it is of, by label; empty for the whole run.
+        /// The link, group or other part, by label; empty for the whole run.
         pub of: Labels => Shape::Each("<label>", "The label along this axis, as `link` or `group`."),
         /// The estimate of the first result over the seeds that both have.
         pub a: Estimate,
@@ -221,7 +221,7 @@ fn compared(first: &Comparison, one: usize, second: &Comparison, other: usize, w
     let (a, b) = (&first.schemes[one], &second.schemes[other]);
     let level = |(factor, level): (&Factor, &usize)| (factor.column.clone(), factor.cell(*level));
     let pairs = twins(a, b);
-    // Several equal numbers say nothing of how far they are off.
+    // Several equal numbers contain no information on their error.
     let certain = a.is_certain() && b.is_certain();
     let used = if certain { &pairs[..pairs.len().min(1)] } else { &pairs[..] };
     let number = |(labels, metric): &Place| {
@@ -253,7 +253,7 @@ fn compared(first: &Comparison, one: usize, second: &Comparison, other: usize, w
     }
 }
 
-/// The headline metrics of the whole run, or the chosen ones wherever they are.
+/// The headline metrics of the whole run, or the chosen ones of any part.
 fn places(pairs: &[(&RunResult, &RunResult)], wanted: &[String]) -> Vec<Place> {
     if wanted.is_empty() {
         return headlines().map(|metric| (Labels::new(), metric)).collect();
@@ -291,7 +291,7 @@ fn notes(cases: &[Matched]) -> Vec<String> {
             cases.len()
         ));
     }
-    // For a single case the verdict has it.
+    // For a single case the verdict contains it.
     if lone(1) > 0 && cases.len() > 1 {
         notes.push(format!(
             "{} of {} cases have one seed in common, which gives no interval",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What differs between the scenarios, the files, the seeds and the programs of two results.
+//! Differences between the scenarios, the files, the seeds and the programs of two results.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -35,14 +35,14 @@ fn scenarios<'m>(a: &'m Manifest, b: &'m Manifest) -> Vec<(&'m str, &'m str, &'m
         of.scenario.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect()
     };
     let (first, second) = (named(a), named(b));
-    // Those of one side alone are cases of one side alone, which are listed elsewhere.
+    // Fields of one side alone belong to cases of one side alone, which are listed elsewhere.
     second.iter().filter_map(|(name, text)| Some((*name, *first.get(name)?, *text))).collect()
 }
 
 /// A field and its values on both sides.
 type Field = (String, Option<String>, Option<String>);
 
-/// The fields of two scenarios that differ; one for the whole text where one of them is no TOML.
+/// The fields of two scenarios that differ; one for the whole text where either is invalid TOML.
 fn fields(a: &str, b: &str) -> Vec<Field> {
     if a == b {
         return Vec::new();
@@ -51,7 +51,7 @@ fn fields(a: &str, b: &str) -> Vec<Field> {
         return vec![("the text of the scenario".into(), Some("one text".into()), Some("another".into()))];
     };
     let (mut first, mut second) = (flat(first), flat(second));
-    // Titles say what other fields do.
+    // Titles repeat other fields.
     for of in [&mut first, &mut second] {
         of.remove("name");
     }
@@ -60,8 +60,8 @@ fn fields(a: &str, b: &str) -> Vec<Field> {
         .collect()
 }
 
-/// The value of a field in all scenarios of a result; `*` in its path stands for every section. None where they differ, or some of them
-/// leave it out.
+/// The value of a field in all scenarios of a result; `*` in its path represents every section. None where they differ, or where a
+/// scenario omits it.
 pub(super) fn fixed(manifest: &Manifest, path: &str) -> Option<String> {
     let mut all = BTreeSet::new();
     for (_, text) in &manifest.scenario {

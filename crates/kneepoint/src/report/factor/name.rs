@@ -8,7 +8,7 @@ use super::super::output;
 use super::quantity::ending;
 use crate::measure::Subject;
 
-/// Names of factors whose levels explain themselves, as `cubic` does.
+/// Factors whose levels explain themselves, as `cubic` does.
 pub(super) const SPEAKING: [&str; 4] = ["scheme", "congestion control", "queue", "feedback"];
 
 /// The last words of paths that read otherwise: the name for people, and the column without its unit.
@@ -27,7 +27,7 @@ struct Path<'p> {
     /// The owner of the field: a group, or a section.
     owner: Option<&'p str>,
     word: &'p str,
-    /// Whether it is a group's own value of what the path has, too.
+    /// Whether it is a group's own value of a property that the path has, too.
     own: bool,
 }
 
@@ -89,7 +89,7 @@ fn column(stem: &str, unit: &str, others: &[(String, String)]) -> String {
     marks.map(|mark| with(&mark)).find(free).unwrap_or_default()
 }
 
-/// Whether a table has a column of this name besides its factors.
+/// Whether a table has a column of this name in addition to its factors.
 fn is_taken(column: &str) -> bool {
     let stem = column.strip_suffix("_half_width").unwrap_or(column);
     let of = |subject: &Subject| {

@@ -36,7 +36,7 @@ impl Kind {
     }
 }
 
-/// Units that files have, with the ends of their columns. One of each kind but time, which has two.
+/// Units that files have, with the ends of their columns. One of each kind, except for time, which has two.
 const COLUMNS: [(Kind, &str, &str); 8] = [
     (Kind::Plain, "", ""),
     (Kind::Percent, "%", "_percent"),
@@ -59,8 +59,7 @@ pub(super) fn unit_named(name: &str) -> Option<&'static str> {
 }
 
 /// The unit of a field's numbers in files. Round trips are always in milliseconds, so that their column is always the
-/// same;
-/// other times are in seconds where all are of at least one.
+/// same; other times are in seconds where all are at least one second.
 pub(super) fn unit(key: &str, quantities: &[Quantity]) -> &'static str {
     let long = !key.ends_with("rtt") && quantities.iter().all(|one| one.base >= 1e9);
     let Some(Quantity { kind, .. }) = quantities.first() else { return "" };
@@ -104,7 +103,7 @@ impl Quantity {
         self.base / scale
     }
 
-    /// For people, in the largest unit of which there is at least one.
+    /// For people, in the largest unit in which it is at least one.
     pub(super) fn text(&self) -> String {
         let units = self.kind.units();
         let fits = |(_, scale): &&(&str, f64)| self.base.abs() >= *scale;

@@ -13,7 +13,7 @@ enum Kind {
     Data,
 }
 
-/// Units as they are read, and how much of the base unit of their kind they are: seconds, bits per second, bytes.
+/// Units as they are read, and their size in the base unit of their kind: seconds, bits per second, bytes.
 const UNITS: [(&str, Kind, f64); 14] = [
     ("s", Kind::Time, 1.0),
     ("ms", Kind::Time, 1e-3),
@@ -77,7 +77,7 @@ pub(super) fn numbers(name: &str, labels: &[String], factor: Option<&Factor>) ->
     labels.iter().map(number).collect()
 }
 
-/// The name of the axis of a factor: the wanted one, with the unit if it has none.
+/// The name of a factor's axis: the requested one, with the unit if it has none.
 pub(super) fn name(wanted: &str, factor: &Factor) -> String {
     let name = if wanted.is_empty() { factor.name.as_str() } else { wanted };
     let bare = factor.unit.is_empty() || unit_of(name).is_some() || name.ends_with(factor.unit);

@@ -21,7 +21,7 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// Those that runs of these cases will have.
+    /// The parts that runs of these cases will have.
     pub fn of_cases<'v>(cases: impl Iterator<Item = &'v Valid>) -> Parts {
         let mut parts = Parts::default();
         for case in cases {
@@ -32,7 +32,7 @@ impl Parts {
         parts
     }
 
-    /// Those that finished runs have.
+    /// The parts that finished runs have.
     pub fn of_results(comparison: &Comparison) -> Parts {
         let runs = comparison.schemes.iter().flat_map(|scheme| &scheme.runs);
         let rows: Vec<_> = runs.flat_map(|run| &run.rows).collect();
@@ -53,7 +53,7 @@ impl Parts {
     }
 }
 
-/// Whether a figure can be drawn as it is wanted of a study with these factors, whose runs have these parts.
+/// Whether the requested figure can be drawn of a study with these factors, whose runs have these parts.
 pub fn check(wish: &FigureSpec, factors: &[Factor], parts: &Parts) -> Result<(), Misfit> {
     for (_, text) in wish.shown() {
         let expression = Expression::parse(&quantity_text(text)?);
@@ -76,7 +76,7 @@ fn outside_folds(expression: &Expression) -> Vec<&Reference> {
     }
 }
 
-/// Whether a metric within an expression is one of the whole run, or says of which part of it: alone it would be drawn of each.
+/// Whether a metric within an expression is one of the whole run, or names its part: alone it would be drawn of each.
 fn of_a_run(reference: &Reference, text: &str, wish: &FigureSpec, parts: &Parts) -> Result<(), Misfit> {
     let has = |subject: &&Subject| subject.metrics().iter().any(|metric| metric.key == reference.metric);
     let is_axis = |axis: &&str| wish.axes().any(|(_, named)| *named == **axis);
@@ -153,7 +153,7 @@ pub(super) fn quantity_text(wanted: &str) -> Result<String, Misfit> {
         Ok(expression) => match expression.references().into_iter().find(|reference| !known(reference)) {
             None => Ok(wanted.to_string()),
             Some(unknown) => called().ok_or_else(|| {
-                // Those of one kind of part are drawn of each of it.
+                // Metrics of one kind of part are drawn of each of it.
                 let parts = Subject::FEW.iter().filter(|subject| subject.axes().len() == 1);
                 let subjects = std::iter::once(&Subject::Run).chain(parts);
                 let keys: Vec<&str> = subjects
@@ -171,7 +171,7 @@ pub(super) fn quantity_text(wanted: &str) -> Result<String, Misfit> {
     }
 }
 
-/// How a metric is written.
+/// The form of a metric.
 const AS_IN: &str =
     "write a metric as in `utilization` or `drop_ratio[group=web]`; `knee explain` lists what is measured";
 
@@ -198,7 +198,7 @@ mod tests {
         assert_eq!(told(&wish(&["utilization", "Jain"])), Ok(()));
         assert!(told(&wish(&["utilisation"])).unwrap_err().contains("did you mean `utilization`"));
         assert!(told(&wish(&["goodput_bp"])).unwrap_err().contains("did you mean `goodput_bps`"));
-        assert!(told(&wish(&["nope"])).unwrap_err().contains("`goodput_bps`"), "it is drawn of each group");
+        assert!(told(&wish(&["nope"])).unwrap_err().ends_with("`knee list metrics` shows all"));
         assert!(told(&wish(&["utilization +"])).is_err());
         let along = FigureSpec { x: Words("rate".into()), ..FigureSpec::default() };
         assert!(told(&along).unwrap_err().contains("nothing varies along `rate`"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a figure leaves unsaid, from the factors of a study.
+//! Derives the unspecified parts of a figure from the factors of a study.
 //!
 //! ```text
 //! x       the numeric factor with most levels; without one, the names with most levels, as bars
@@ -15,21 +15,21 @@ use crate::settings::Or;
 use crate::settings::names::same_name;
 use crate::suggest::did_you_mean;
 
-/// How a study is drawn.
+/// The drawing of a study.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chosen {
     /// With the keys of factors as axes.
     pub figure: FigureSpec,
-    /// The keys of the factors for which no axis is left: there is a figure for each of their levels.
+    /// The keys of factors without an axis: there is a figure for each of their levels.
     pub pages: Vec<String>,
 }
 
-/// Why a figure cannot be drawn as it is wanted.
+/// The reason why a requested figure cannot be drawn.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Misfit {
-    /// What does not fit.
+    /// The misfit.
     pub message: String,
-    /// What would.
+    /// The remedy.
     pub help: String,
 }
 
@@ -181,7 +181,7 @@ fn names(figure: &FigureSpec, axis: &str) -> bool {
     figure.axes().any(|(_, named)| named == axis)
 }
 
-/// Whether a factor varies, and no place is wanted for it.
+/// Whether a factor varies without a requested place.
 fn is_free(factor: &Factor, figure: &FigureSpec) -> bool {
     let placed = figure.axes().any(|(place, axis)| place != "only" && axis == factor.key);
     let only = figure.only.0.iter().filter_map(|only| only.split_once('='));
@@ -223,13 +223,13 @@ fn most(free: &[&Factor], worth: impl Fn(&Factor) -> usize) -> Option<usize> {
     free.iter().position(|factor| worth(factor) == best)
 }
 
-/// Neighbours this near, as a part of a linear axis, are hard to distinguish.
+/// Neighbours this close, as a part of a linear axis, are hard to distinguish.
 const NEAR: f64 = 0.05;
 
-/// A logarithmic axis has room for numbers that are this many times one another.
+/// The least ratio of neighbours for which a logarithmic axis has room.
 const FAR: f64 = 100.0;
 
-/// Whether numbers stand too near to one another on a linear axis, or at its beginning, and not on a logarithmic one.
+/// Whether numbers are too close to one another on a linear axis, or to its beginning, and not on a logarithmic one.
 fn is_crowded(factor: &Factor) -> bool {
     let mut numbers: Vec<f64> = factor.levels.iter().filter_map(|level| level.number).collect();
     numbers.sort_by(f64::total_cmp);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Figures of the factors: a panel for each metric, drawn along one axis, with a line for each label of a second, and
-//! small multiples
-//! for a third and a fourth. Experiments, scenarios and comparisons are drawn alike.
+//! small multiples for a third and a fourth. Experiments, scenarios and comparisons use the same drawing.
 //!
 //! ```text
 //! Frame, FigureSpec ─view→ axes and labels ─panel→ Lines · Groups · Heat ─→ a chart of each metric, or facets of it
@@ -41,17 +40,17 @@ pub struct Observed<'o> {
     pub figure: &'o FigureSpec,
     /// The observations.
     pub frame: &'o Frame,
-    /// The axes that have names and units for people; labels of other axes are shown as they are.
+    /// The axes that have names and units for people; labels of other axes are shown unchanged.
     pub factors: &'o [Factor],
     /// Published numbers with their quantities.
     pub published: &'o [(Reference, f64)],
     /// The interval of the run that is measured, in seconds.
     pub measured: Option<(f64, f64)>,
-    /// Whether numbers are in the units of tables; otherwise in those of files, as published ones are.
+    /// Whether numbers are in the units of tables; otherwise in the units of files, as published numbers are.
     pub scaled: bool,
 }
 
-/// All panels on one sheet; none if there is nothing along the axis of x.
+/// All panels on one sheet; none if the axis of x is empty.
 pub fn sheet(observed: &Observed, title: &str) -> Option<Drawing> {
     let view = View::of(observed)?;
     let panels = panels(&view);

@@ -10,7 +10,7 @@ use crate::chart::{
 };
 use crate::scenario::{FigureSpec, Scale};
 
-/// A quantity over what varies: a chart, or small multiples of it.
+/// A quantity over the varied factors: a chart, or small multiples of it.
 pub(super) fn drawing(view: &View, shown: &Quantity) -> Drawing {
     let numbers = view.numbers();
     let heat = !view.observed.figure.y.0.is_empty();
@@ -44,7 +44,7 @@ pub(super) fn drawing(view: &View, shown: &Quantity) -> Drawing {
     })
 }
 
-/// Divides the common axis of panels by powers of ten where their numbers would crowd otherwise, unless the figure says how.
+/// Makes the common axis of panels logarithmic where their numbers would crowd otherwise, unless the figure says how.
 fn spread(view: &View, shown: &Quantity, panels: &mut [Lines]) {
     if view.observed.figure.panel_scale != Scale::Auto || !view.observed.scaled {
         return;
@@ -61,7 +61,7 @@ fn lines(view: &View, shown: &Quantity, numbers: &[f64]) -> Lines {
     let line = |series: &Option<String>| {
         let points = view.xs.iter().zip(numbers);
         let points = points.map(|(x, number)| (*number, view.estimate(shown, x, series).times(shown.drawn)));
-        // A series that was sampled at other instants has no gap at these.
+        // A series that was sampled at other instants has no gap at these instants.
         let mut points: Vec<_> = points.filter(|(_, estimate)| estimate.mean.is_finite()).collect();
         // Levels may have any order, and a line goes to the right.
         points.sort_by(|one, other| one.0.total_cmp(&other.0));

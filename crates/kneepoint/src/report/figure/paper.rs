@@ -13,9 +13,9 @@ use super::view::View;
 use crate::scenario::FigureSpec;
 use crate::table::{Bounds, Frame, Labels};
 
-/// Lines of a table, unless more metrics are wanted.
+/// Lines of a table, unless more metrics are requested.
 const ROOM: usize = 40;
-/// Columns of metrics, unless more are wanted.
+/// Columns of metrics, unless more are requested.
 const ABREAST: usize = 3;
 /// Letters of the heading of the names that have room above any.
 const SHORT: usize = 8;
@@ -65,7 +65,7 @@ fn drawn_from<'o>(comparison: &'o Comparison, figure: &'o FigureSpec, frame: &'o
     Observed { figure, frame, factors, published: &[], measured: None, scaled: true }
 }
 
-/// A level as a figure is restricted to it, and for people.
+/// A level, as a figure is restricted to it and as people read it.
 fn named(factor: &super::Factor, level: usize) -> (String, String) {
     (format!("{}={}", factor.key, factor.levels[level].text), factor.told(level))
 }
@@ -161,7 +161,7 @@ struct Numbers<'c> {
 }
 
 impl Numbers<'_> {
-    /// A number as the table of headlines has it, or one of the figure.
+    /// A number as in the table of headlines, or as in the figure.
     fn cell(&self, view: &View, quantity: &Quantity, labels: &Labels) -> Shown {
         let metric = self.grid.metrics.iter().position(|metric| metric.key == quantity.text);
         if let (Some(metric), Some(rank)) = (metric, self.only_one(labels)) {
@@ -201,7 +201,7 @@ impl Numbers<'_> {
     }
 }
 
-/// `Utilization, packets dropped and mean queue`: titles as they stand in a sentence.
+/// `Utilization, packets dropped and mean queue`: titles within a sentence.
 fn listed(titles: &[&str]) -> String {
     let inner = |title: &&str| {
         let mut letters = title.chars();

@@ -29,7 +29,7 @@ pub(super) struct Quantity {
 
 const UNBOUNDED: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
 
-/// The quantities in texts; a text that is no expression is left out.
+/// The quantities in texts; a text that is not an expression is left out.
 pub(super) fn quantities<'t>(
     texts: &'t [String],
     of: impl Fn(&str) -> Option<Quantity> + 't,
@@ -127,10 +127,10 @@ fn heading(metric: &str) -> String {
     letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// The unit in which people read a metric.
+/// The unit of a metric for people.
 fn axis_unit(metric: &str) -> &'static str {
     match headlines().find(|known| known.key == metric).map(|known| known.unit) {
-        // These charts show the number of the file, not the percentage that tables make of it.
+        // These charts show the number of the file, not the percentage of tables.
         Some("%") => "fraction",
         Some("") => "",
         _ => name_and_unit(metric).1,

@@ -21,10 +21,10 @@ const TELLING: [&str; 6] =
     ["utilization", "queueing_delay_mean_ms", "drop_ratio", "jain_index", "mark_ratio", "flow_goodput_bps"];
 const MOST_METRICS: usize = 4;
 
-/// Figures of factors for which no axis is left, at most.
+/// The most figures for factors without an axis.
 const MOST_PAGES: usize = 12;
 
-/// The figures that are wanted of a comparison; without a wish, none where schemes alone differ.
+/// The requested figures of a comparison; without a request, none where only schemes differ.
 pub fn of(comparison: &Comparison, wish: &FigureSpec) -> Vec<Figure> {
     let wanted = *wish != FigureSpec::default();
     let mut varied = comparison.factors.iter().filter(|factor| factor.levels.len() > 1);
@@ -110,7 +110,7 @@ pub(super) fn shown(comparison: &Comparison, frame: &Frame, figure: &FigureSpec)
     texts.iter().filter_map(|text| Quantity::of(text, true)).collect()
 }
 
-/// The informative metrics that are defined and vary; all defined ones, where nothing varies.
+/// The informative metrics that are defined and vary; if nothing varies, all that are defined.
 fn telling(comparison: &Comparison) -> Vec<String> {
     let means = |key: &&str| -> Vec<f64> {
         let means = comparison.schemes.iter().map(|scheme| scheme.estimate(key).mean);

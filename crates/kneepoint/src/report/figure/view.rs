@@ -13,7 +13,7 @@ use crate::table::{Estimate, Labels, quantity};
 #[derive(Clone)]
 pub(super) struct View<'v> {
     pub(super) observed: &'v Observed<'v>,
-    /// Labels that are the same for everything shown.
+    /// Labels that everything shown has in common.
     fixed: Labels,
     pub(super) xs: Vec<String>,
     /// The rows of a heat map.
@@ -68,7 +68,7 @@ impl<'v> View<'v> {
         (!view.xs.is_empty()).then_some(view)
     }
 
-    /// Leaves out what has other labels than `axis=label|label`.
+    /// Leaves out everything with other labels than `axis=label|label`.
     fn restrict(&mut self, only: &str) {
         let (axis, labels) = only.split_once('=').unwrap_or((only, ""));
         let Observed { figure, frame, .. } = self.observed;
@@ -141,7 +141,7 @@ impl<'v> View<'v> {
         all.iter().position(|label| Some(label) == series.as_ref())
     }
 
-    /// The places of the labels of x among the levels of an algorithm, which has colours wherever it is shown; none of other factors.
+    /// The levels of an algorithm that the labels of x are, since an algorithm has its colour wherever it is shown; none for other factors.
     pub(super) fn ranks_of_choices(&self) -> Vec<usize> {
         let factor = self.factor(&self.observed.figure.x.0).filter(|factor| is_choice(factor));
         let levels = factor.map_or(&[][..], |factor| &factor.levels);
@@ -225,7 +225,7 @@ fn ascending(factors: &[Factor], axis: &str, labels: &[String]) -> Vec<String> {
     labels
 }
 
-/// Panels side by side, of so many.
+/// This many panels side by side.
 fn abreast(count: usize) -> usize {
     match count {
         0..=3 => count,
@@ -235,7 +235,7 @@ fn abreast(count: usize) -> usize {
     }
 }
 
-/// The labels that `wanted` names, one or several with `|` between: as they are, or else as they may be written.
+/// The labels that `wanted` names, one or several separated by `|`, in any spelling.
 fn chosen<'l>(labels: &'l [String], wanted: &str) -> Vec<&'l String> {
     let whole = || [wanted].into_iter().filter(|one| labels.iter().any(|label| label == one));
     let several = || wanted.split('|').map(str::trim).filter(|_| whole().next().is_none());
@@ -246,7 +246,7 @@ fn chosen<'l>(labels: &'l [String], wanted: &str) -> Vec<&'l String> {
     whole().chain(several()).flat_map(of).collect()
 }
 
-/// Whether two texts are one label: `20ms` is `20 ms`.
+/// Whether two texts denote one label: `20ms` is `20 ms`.
 fn is_same(wanted: &str, label: &str) -> bool {
     let bare = |text: &str| text.replace(' ', "").to_lowercase();
     bare(wanted) == bare(label) || quantity(wanted).is_some_and(|number| quantity(label) == Some(number))

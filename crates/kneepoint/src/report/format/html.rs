@@ -146,7 +146,7 @@ fn figures(page: &mut String, layout: Layout, figures: &[Figure]) -> fmt::Result
 /// Charts that fit between the margins of a small tablet, in pixels: the style has the width of that page.
 const SLIM: f64 = 700.0;
 
-/// The chart of a figure, and where it would be too small on a phone another one for that.
+/// The chart of a figure, and a second one for phones where the first would be too small there.
 fn chart(page: &mut String, layout: Layout, figure: &Figure) -> fmt::Result {
     let drawing = &figure.drawing;
     let own = drawing.inline(&figure.name);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Tables for LaTeX, in the style of `booktabs`, for a paper of one or two columns.
 //!
-//! A mean and its interval are two columns, so that the signs between stand below each other. A table of more columns than a page is
-//! wide continues in the next one, and so does a table of more lines than a page is high.
+//! A mean and its interval are two columns, so that the signs between them are aligned. A table of more columns than a page is wide
+//! continues in the next one, and so does a table of more lines than a page is high.
 
 mod fit;
 mod words;
@@ -42,7 +42,7 @@ pub fn render(document: &Document) -> String {
     text
 }
 
-/// The environment of the one table for a column of a paper; none of a document without it.
+/// The environment of the single table for a column of a paper; none for a document without it.
 pub fn paper(document: &Document) -> Option<String> {
     let of = |block: &Block| if let Block::Paper(paper) = block { Some(paper.clone()) } else { None };
     let Paper { name, title, notes, table } =
@@ -68,11 +68,11 @@ fn numbered(stem: &str, before: usize) -> String {
 struct Part {
     columns: Vec<usize>,
     lines: std::ops::Range<usize>,
-    /// Whether it continues a part before it.
+    /// Whether it continues an earlier part.
     continued: bool,
 }
 
-/// As many columns as a page is wide, and as many lines as it is high.
+/// As many columns and lines as a page holds.
 fn parts(table: &Table) -> Vec<Part> {
     // Columns of text before the numbers name the lines, and are in each part.
     let names = table.columns.iter().take_while(|column| column.text).count();
@@ -134,7 +134,7 @@ fn environment(one: &Tabulated, part: &Part, label: &str, Fit { star, letters }:
         heads += &head("", &|column| escaped(&column.unit));
     }
     let all = &table.lines[part.lines.clone()];
-    // Points stand below each other within what a heading is above.
+    // Decimal points are aligned within the lines of a heading.
     let panels = all.chunk_by(|_, next| !next.is_heading()).map(|lines| panel(&columns, lines));
     let lines = panels.collect::<Vec<_>>().join("    \\addlinespace\n");
     format!(
@@ -177,9 +177,9 @@ fn caption(one: &Tabulated, continued: bool) -> String {
 
 /// How a column is set.
 enum Kind {
-    /// To the left; broken into lines if it is long.
+    /// Left-aligned; broken into lines if it is long.
     Text(&'static str),
-    /// To the right, with this many decimals at most.
+    /// Right-aligned, with at most this many decimals.
     Number(usize),
     /// A mean to the right, with this many decimals at most, its interval to the left.
     Estimate(usize),
@@ -207,7 +207,7 @@ impl Kind {
         }
     }
 
-    /// How many columns of LaTeX it is.
+    /// The number of its columns in LaTeX.
     fn breadth(&self) -> usize {
         if matches!(self, Kind::Estimate(_)) { 2 } else { 1 }
     }

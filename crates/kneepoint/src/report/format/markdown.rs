@@ -160,7 +160,7 @@ fn escaped(text: &str) -> String {
     shown
 }
 
-/// A text between as many backticks as it does not have.
+/// A text in a run of backticks longer than any in it.
 fn code(text: &str) -> String {
     let text = visible(text).replace('\n', " ");
     let fence = "`".repeat(longest_run(&text) + 1);

@@ -16,7 +16,7 @@ pub struct Format {
     pub name: &'static str,
     /// The end of its files' names, without the dot.
     pub extension: &'static str,
-    /// Writes a document. Equal documents make equal bytes.
+    /// Writes a document. Equal documents produce identical bytes.
     pub render: fn(&Document) -> String,
 }
 

@@ -10,7 +10,7 @@ use crate::table::number::NONE;
 pub(super) struct Tabulated<'a> {
     /// The heading of its section.
     pub(super) heading: &'a str,
-    /// The paragraphs of the section that are about it: those before the first table, and those after each.
+    /// The paragraphs of the section about it: those before the first table, and those after each.
     pub(super) notes: Vec<&'a Prose>,
     /// The table.
     pub(super) table: Cow<'a, Table>,

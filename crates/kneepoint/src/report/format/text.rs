@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Plain text for terminals: lines as wide as the terminal, or of 80 columns, and wider only where a cell is.
+//! Plain text for terminals: lines of the terminal's width, or 80 columns, and wider only where a cell is.
 
 use super::super::document::{Block, Column, Document, Finding, Prose, Shown, Table, TableLine};
 use super::Format;
@@ -23,7 +23,7 @@ pub fn render(document: &Document) -> String {
     within(document, USUAL)
 }
 
-/// The same for a terminal of this many columns: tables use them all, and prose as many as an eye can follow.
+/// The same for a terminal of this many columns: tables use all of them, and prose as many as are easy to read.
 pub fn within(document: &Document, columns: usize) -> String {
     let terminal = Terminal(columns.max(NARROWEST));
     let mut parts = vec![terminal.wrapped(&document.title, 0)];
@@ -116,7 +116,7 @@ impl Terminal {
             if columns.iter().any(|column| !table.columns[*column].unit.is_empty()) {
                 grid.push(head("", &|column| table.columns[column].unit.clone()));
             }
-            // A mark stands behind its number, and a space behind the others of its column, so that digits stay below each other.
+            // A mark follows its number, and a space follows the other numbers of its column, so that digits stay aligned.
             let marked =
                 |column: usize| table.lines.iter().any(|line| !line.cells[column].standing.mark().is_empty());
             let cells = |cells: &[Shown], column: usize| {
@@ -160,7 +160,7 @@ impl Terminal {
         if wide && self.0 < STACKED { self.stacked(table) } else { shown }
     }
 
-    /// Each line of a table as its name with its cells below it, those that say something.
+    /// Each line of a table as its name with its non-empty cells below it.
     fn stacked(self, table: &Table) -> String {
         let cell = |(column, shown): (&Column, &Shown)| {
             let unit = if column.unit.is_empty() { String::new() } else { format!(" {}", column.unit) };

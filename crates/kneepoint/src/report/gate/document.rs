@@ -52,7 +52,7 @@ fn introduction(outcome: &Outcome) -> Vec<Block> {
     blocks
 }
 
-/// How many cases of each suite have each status.
+/// The number of cases of each suite by status.
 fn overview(outcome: &Outcome) -> Table {
     let shown: Vec<Status> =
         Status::ALL.iter().copied().filter(|status| outcome.count(*status) > 0).collect();
@@ -70,7 +70,7 @@ fn overview(outcome: &Outcome) -> Table {
     }
 }
 
-/// Every claim on a page; those that did not pass in a terminal.
+/// Every claim on a page, and in a terminal only claims that did not pass.
 fn suite(cases: &[CaseOutcome], outcome: &Outcome) -> Section {
     let all: Vec<Finding> =
         cases.iter().flat_map(|case| case.claims.iter().map(|claim| finding(case, claim, outcome))).collect();
@@ -121,7 +121,7 @@ fn figure(case: &CaseOutcome) -> Option<Figure> {
         .claims
         .iter()
         .flat_map(|claim| claim.moves.iter().map(|one| (claim.claim.id.as_str(), one)))
-        // Nothing is a part of zero: such a move is in the table alone.
+        // Nothing is a part of zero: such a move is only in the table.
         .filter(|(_, one)| one.before.mean != 0.0)
         .collect();
     if moves.is_empty() {

@@ -59,7 +59,7 @@ crate::keys! {
     pub struct Claim {
         /// Its name within the case.
         pub claim: String,
-        /// What it says.
+        /// Its text.
         pub text: String,
         /// `passed`, `failed`, `moved`, `worse`, `known`, `not applicable` or `unjudged`.
         pub status: String,
@@ -78,7 +78,7 @@ crate::keys! {
     pub struct Check {
         /// The point of the sweep, by axis.
         pub at: BTreeMap<String, String> => Shape::Each("<axis>", "The label along the axis."),
-        /// As it is written.
+        /// As written.
         pub check: String,
         /// Its left side.
         pub left: f64,

@@ -68,7 +68,7 @@ pub fn tally(outcome: &Outcome) -> String {
     format!("{cases} case{}: {}", if cases == 1 { "" } else { "s" }, counts.join(", "))
 }
 
-/// Every claim that lets the gate fail, or that could not be judged: its case's file, a title, and why.
+/// Every claim that makes the gate fail, or that could not be judged: its case's file, a title, and the reason.
 pub fn failures(outcome: &Outcome) -> Vec<(&str, String, String)> {
     let mut found = Vec::new();
     for case in &outcome.cases {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::failures;
 use crate::experiment::gate::Outcome;
 
-/// Where the schema is.
+/// The address of the schema.
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 
 /// The file. `place` is the path of `gate.toml` in its repository.

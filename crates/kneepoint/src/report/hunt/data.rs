@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A hunt for machines: enough to go on with it.
+//! The state of a hunt, from which it can be resumed.
 
 use serde_json::Value;
 
@@ -39,7 +39,7 @@ crate::keys! {
     pub struct Searched {
         /// Its name.
         pub weakness: String,
-        /// What it is.
+        /// Its description.
         pub about: String,
         /// The least score of a finding.
         pub found: f64,

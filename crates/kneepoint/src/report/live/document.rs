@@ -33,19 +33,19 @@ pub fn document(report: &Report) -> Document {
     Document { title: report.title.clone(), about: closeness(report).then(setting), sections }
 }
 
-/// Metrics whose errors are said first, as they stand in a sentence.
+/// Metrics whose errors come first, as they read in a sentence.
 const CLOSE: [(&str, &str); 3] = [
     ("utilization", "utilization"),
     ("queueing_delay_mean_ms", "mean queueing delay"),
     ("goodput_bps", "goodput"),
 ];
 
-/// Where the hosts were, for use in a sentence.
+/// The place of the hosts, for use in a sentence.
 fn side(report: &Report) -> &str {
     if report.side == KERNEL { "the kernel" } else { &report.side }
 }
 
-/// How far the simulator is from the kernel at most, in the most informative metrics.
+/// The greatest difference between simulator and kernel, in the most informative metrics.
 fn closeness(report: &Report) -> Prose {
     let pairs = || report.cases.iter().flat_map(|case| &case.metrics);
     let most = |(key, words): (&str, &str)| {

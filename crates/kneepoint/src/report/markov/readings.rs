@@ -63,7 +63,7 @@ pub(super) fn readings(outcome: &Outcome) -> Vec<Section> {
     sections.chain(nearest(outcome, &all, &name)).collect()
 }
 
-/// Whether the analysis is within 1 % of the drawings; a result outside that but within their intervals is undecided.
+/// Whether the analysis is within 1 % of the Monte Carlo results; a result outside that but within their intervals is undecided.
 fn within(points: &[&Point]) -> &'static str {
     let drawn = |point: &&Point| {
         let drawn = point.drawn?;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The analysis compared with drawings of its own process and with packets.
+//! The analysis compared with a Monte Carlo of its own process and with packets.
 
 use super::{DIGITS, PACKETS, axis_title, chosen, figure, label, x_axis};
 use crate::chart::{Axis, Drawing, Line, Lines, lines, sheet};
@@ -17,7 +17,7 @@ pub(super) fn percent(fraction: f64) -> String {
 pub(super) type Other = (&'static str, fn(&Point) -> Option<Sampled>);
 pub(super) const OTHERS: [Other; 2] = [("drawn", |point| point.drawn), ("packets", |point| point.packets)];
 
-/// Those that some point has.
+/// The quantities that some point has.
 pub(super) fn others(outcome: &Outcome) -> Vec<Other> {
     let any = |other: &Other| outcome.points.iter().any(|point| (other.1)(point).is_some());
     OTHERS.into_iter().filter(any).collect()
@@ -51,7 +51,7 @@ pub(super) fn beside(outcome: &Outcome) -> Vec<Section> {
     let table = |case: usize| {
         let lines = chosen(outcome, case).iter().map(line).collect();
         let table = Table { corner: axis_title(outcome), columns: columns(), lines, linked: false };
-        Section::new(format!("{} beside simulation", outcome.cases[case].name), vec![Block::Table(table)])
+        Section::new(format!("{} and simulation", outcome.cases[case].name), vec![Block::Table(table)])
     };
     let mut sections: Vec<Section> = (0..outcome.cases.len()).map(table).collect();
     let summary = Block::Table(errors(outcome, &others));
@@ -98,12 +98,12 @@ fn errors(outcome: &Outcome, others: &[Other]) -> Table {
     }
 }
 
-/// By how much the analysis is above something else, as fractions of that, over several points.
+/// The excess of the analysis over another result, as fractions of that, over several points.
 pub(super) struct Errors {
     pub(super) mean: f64,
     /// The mean of the absolute values.
     pub(super) size: f64,
-    /// The one of the greatest absolute value.
+    /// The value of greatest magnitude.
     pub(super) greatest: f64,
 }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::Part::{self, Key};
 use super::{Output, SERIES, TABLES, documents};
 
-/// The columns that a factor may not have: those of tables that have a column for each factor, too, and of series.
+/// The columns that a factor may not have: columns of tables with a column for each factor, and of series.
 pub fn beside_factors() -> BTreeSet<String> {
     let stands = |part: &Part| matches!(part, Key(path, _) if FACTORS.contains(path));
     let with = TABLES.iter().filter(|output| output.parts.iter().any(stands)).chain([&SERIES]);
@@ -16,7 +16,7 @@ pub fn beside_factors() -> BTreeSet<String> {
 /// Paths that stand for the columns of factors.
 const FACTORS: [&str; 3] = ["<factor>", "<column>", "<axis>"];
 
-/// The verb that writes a file into its directory by which it is known, of those that `has` finds there.
+/// The verb whose characteristic file is in a directory, among the files that `has` finds there.
 pub fn writer(has: impl Fn(&str) -> bool) -> Option<&'static str> {
     let found = |output: &'static Output| {
         let verbs = || output.from.iter().filter_map(|text| verb(text));

@@ -129,7 +129,7 @@ pub(super) const ALL: &[Output] = &[
             Key("scripts[]", "One for each script."),
             Key("scripts[].file", "The file."),
             Key("scripts[].verdict", "`passed`, `failed`, or `refused` for a script outside the subset."),
-            Key("scripts[].events", "Events that came about; null for a refused script."),
+            Key("scripts[].events", "Events that occurred; null for a refused script."),
             Key("scripts[].difference", "The first difference; null if there is none."),
             Of("scripts[].difference", Difference::SHAPE),
             Key("scripts[].faults[]", "Why the script is refused; empty if it is not."),

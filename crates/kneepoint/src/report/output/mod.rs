@@ -30,7 +30,7 @@ pub struct Output {
 }
 
 /// Keys of an output. A path has dots between the keys of objects and `[]` after that of a list; a name between `<` and `>`
-/// stands for one that differs.
+/// represents one that differs.
 pub enum Part {
     /// A key and its definition.
     Key(&'static str, &'static str),
@@ -59,7 +59,7 @@ pub struct Definition {
     pub path: String,
     /// Its unit; empty for texts, counts and ratios.
     pub unit: &'static str,
-    /// What it says.
+    /// Its description.
     pub about: String,
 }
 
@@ -114,7 +114,7 @@ pub fn unit(key: &str) -> &'static str {
     known.map_or("", |(_, unit, _)| unit)
 }
 
-/// Endings of keys, the units that they stand for, and these units in words. The longer of two comes first.
+/// Endings of keys, the units that they stand for, and these units in words. The longer of two candidates comes first.
 pub const UNITS: &[(&str, &str, &str)] = &[
     ("packets_per_s", "packets/s", "packets per second"),
     ("packets_per_rtt", "packets/RTT", "packets per round trip"),
@@ -290,7 +290,7 @@ fn list_free(key: &str) -> &str {
     key.trim_end_matches("[]")
 }
 
-/// Whether a name matches a pattern, in which `<…>` stands for one character or more: `queue_packets[<link>]`.
+/// Whether a name matches a pattern, in which `<…>` represents one character or more: `queue_packets[<link>]`.
 fn same(pattern: &str, name: &str) -> bool {
     let Some((before, rest)) = pattern.split_once('<') else { return pattern == name };
     let Some(rest) = rest.split_once('>').map(|(_, rest)| rest) else { return false };

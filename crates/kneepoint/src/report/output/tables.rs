@@ -58,7 +58,7 @@ pub(super) const REPORTED: &[Part] = &[
 
 const SEED: Part = Key("seed", "The seed of the run.");
 
-/// Behind all others, since it stands for columns of any name.
+/// Last, since it represents columns of any name.
 const FACTORS: Part = Key(
     "<factor>",
     "A column for each factor, before all others: `scheme` of `compare`, and the factors, each with its unit, as `rtt_ms` or `buffer_bdp`. Numbers where all its levels are.",
@@ -333,7 +333,7 @@ pub const TABLES: &[Output] = &[
     RECORDS,
 ];
 
-/// The columns of the series: those that are declared, and the variables that controllers show.
+/// The columns of the series: declared ones, and the variables that controllers report.
 pub(super) fn series() -> Vec<Definition> {
     let declared = COLUMNS.iter().map(|column| Definition {
         path: column.pattern(),

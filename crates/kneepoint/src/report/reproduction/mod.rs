@@ -16,7 +16,7 @@ use crate::study::Effort;
 use crate::table::Estimate;
 use crate::table::Labels;
 
-/// The text of a comparison that is longer says less than its numbers.
+/// A longer text of a comparison says less than its numbers.
 const LONGEST_CHECK: usize = 160;
 
 /// The grounds of a verdict, in a sentence or two.
@@ -34,7 +34,7 @@ pub fn reason(claim: &Claim, judgement: &Judgement) -> String {
     }
 }
 
-/// At how many points a claim holds, how many of its comparisons do, and the one that is closest to failing or fails by most.
+/// The number of points at which a claim holds, the number of comparisons that do, and the comparison that is closest to failing or fails by most.
 pub(super) fn evidence(judgement: &Judgement) -> String {
     let points: Vec<bool> = judgement
         .points

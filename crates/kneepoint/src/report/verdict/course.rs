@@ -9,7 +9,7 @@ use super::varied::{capital, runs};
 use super::{joined, seeds};
 use crate::table::Estimate;
 
-/// How the quantities change along a number, or between which numbers they are.
+/// The course of quantities along a number, or their ranges.
 pub(super) fn ranges(comparison: &Comparison, gauges: &[Gauge]) -> Prose {
     let varied: Vec<(usize, &Factor)> = comparison.varied().collect();
     match varied.as_slice() {
@@ -70,7 +70,7 @@ impl<'c> Course<'c> {
         [&self.levels[0], &self.levels[self.levels.len() - 1]]
     }
 
-    /// Whether all levels read the same.
+    /// Whether all levels have the same number as shown.
     fn is_same(&self) -> bool {
         let shown = |place: usize| self.gauge.shown(&self.levels[place].1);
         (1..self.levels.len()).all(|place| shown(place) == shown(0))
@@ -81,7 +81,7 @@ impl<'c> Course<'c> {
         self.ends.as_ref().is_some_and(|ends| ends.differ(low.0, high.0))
     }
 
-    /// Whether it reads differently somewhere, and the ends are indistinguishable.
+    /// Whether levels differ as shown, and the ends are indistinguishable.
     fn is_level(&self) -> bool {
         !self.is_same() && !self.is_apart()
     }

@@ -41,7 +41,7 @@ impl<'c> Gauge<'c> {
         Some(Gauge::new(name, metric, move |run| value(&run.rows, key, &[])))
     }
 
-    /// Those of a comparison that every case has, the most telling first: times of short transfers, where there are any.
+    /// The gauges that every case of a comparison has, the most informative first: times of short transfers, where there are any.
     pub(super) fn all(comparison: &'c Comparison) -> Vec<Gauge<'c>> {
         let known = ["queueing_delay_mean_ms", "utilization", "flow_goodput_bps", "jain_index"];
         let short = Gauge::leading(comparison).into_iter().map(|group| Gauge::of_transfers(&group));
@@ -49,7 +49,7 @@ impl<'c> Gauge<'c> {
         short.chain(telling.into_iter().filter(|gauge| !gauge.is_of_one(comparison))).collect()
     }
 
-    /// Whether it is the fairness of one flow to itself.
+    /// Whether it is the fairness of a single flow.
     fn is_of_one(&self, comparison: &Comparison) -> bool {
         let runs = || comparison.schemes.iter().flat_map(|scheme| &scheme.runs);
         self.key == "jain_index" && runs().all(|run| self.of(run) == 1.0)
@@ -86,7 +86,7 @@ impl<'c> Gauge<'c> {
 
     /// Possible costs of the least queueing delay.
     pub(super) fn costs(comparison: &'c Comparison) -> Vec<Gauge<'c>> {
-        // Goodput says again what utilization does, where all of it is theirs.
+        // Goodput repeats utilization, where all of the link is theirs.
         Gauge::headlines(comparison, &["utilization", "jain_index", "queueing_delay_p99_ms"])
     }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Where in the conditions of a study something holds, in as few words as say it exactly.
+//! The conditions of a study in which something holds, in as few exact words as possible.
 //!
 //! ```text
 //! all levels of some factors, some of others     RTT 20 ms and 80 ms with buffer 1 BDP
@@ -16,7 +16,7 @@ use super::joined;
 /// More conditions than this are not listed.
 const MOST_LISTED: usize = 3;
 
-/// The level of each factor that varies and is no choice of algorithms.
+/// The level of each factor that varies and is not a choice of algorithms.
 type Condition = Vec<usize>;
 
 /// The conditions of a study.
@@ -62,7 +62,7 @@ impl<'c> Places<'c> {
             .or_else(|| self.blocks(&rest).or_else(|| self.list(&rest)).map(but))
     }
 
-    /// Conditions that are a few blocks, the fewest in which the levels of one factor can be put together.
+    /// Conditions as a few blocks, the fewest that result from merging the levels of one factor.
     fn blocks(&self, held: &BTreeSet<Condition>) -> Option<String> {
         let along = |at: usize| {
             let mut alike: BTreeMap<BTreeSet<Condition>, BTreeSet<Condition>> = BTreeMap::new();
@@ -111,7 +111,7 @@ fn levels<'c>(conditions: impl IntoIterator<Item = &'c Condition>, at: usize) ->
     conditions.into_iter().map(|condition| condition[at]).collect()
 }
 
-/// `RTT 20 ms and 80 ms`, `RTT 80 ms to 320 ms`: some of the known levels of a factor; none where there are too many words.
+/// `RTT 20 ms and 80 ms`, `RTT 80 ms to 320 ms`: some of the known levels of a factor; none if they take too many words.
 fn stretch(factor: &Factor, own: &BTreeSet<usize>, known: &BTreeSet<usize>) -> Option<String> {
     let number = |level: &usize| factor.levels[*level].number.unwrap_or(*level as f64);
     let sorted = |levels: &BTreeSet<usize>| -> Vec<usize> {

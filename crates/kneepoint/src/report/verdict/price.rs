@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What the best in one quantity costs in another: against those that are better there, as tables mark them.
+//! The cost of the best in one quantity, in another: against the rivals that tables mark as better there.
 
 use super::super::Comparison;
 use super::super::contest::{Contest, Judgement};

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! When more seeds would help: where few of them leave rivals indistinguishable, or where these look different.
+//! Advice to run more seeds: where few seeds leave rivals indistinguishable, or where their intervals do not overlap.
 
 use super::super::Comparison;
 use super::super::contest::{FEW_SEEDS, Judgement};
 use super::super::document::Prose;
 
-/// As many as separate most differences; for a study that has them, twice its own.
+/// Enough to separate most rivals; a study that has as many gets twice its own.
 const ENOUGH: usize = 10;
 
 /// The advice after a sentence on rivals that are indistinguishable from all, or from some.

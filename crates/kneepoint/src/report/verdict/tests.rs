@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Tests of verdicts, as they are read.
+//! Tests of the wording of verdicts.
 
 use super::super::{Factors, RunResult, example};
 use super::*;
@@ -163,7 +163,7 @@ type Seen = &'static [(f64, f64)];
 
 #[test]
 fn over_several_conditions_it_names_them_and_says_the_cost_where_it_is_paid() {
-    // As utilized as its rival.
+    // With the same utilization as its rival.
     const FREE: Seen = &[(12.2, 0.994), (12.4, 0.995), (12.3, 0.994), (12.3, 0.995)];
     let text =
         said(&grid([(PIE.1, DROPTAIL.1), (FREE, DROPTAIL.1), (FREE, DROPTAIL.1), (DROPTAIL.1, PIE.1)]));

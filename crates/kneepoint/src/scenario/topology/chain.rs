@@ -22,7 +22,7 @@ crate::settings! {
     pub struct Params {
         /// Rate of every hop; `auto` is the mean of their trace.
         rate: Nominal = Or::is(Rate::from_mbit(10)), rate_range();
-        /// How many hops.
+        /// The number of hops.
         hops: u32 = 1, 1..=1000;
         /// One-way delay of a hop.
         hop_delay: Span = Span::from_millis(10), Span::ZERO..=Span::from_secs(100);
@@ -152,13 +152,13 @@ impl Backbone {
         })
     }
 
-    /// How many senders' data crosses a hop.
+    /// The number of senders whose data crosses a hop.
     fn crossing(&self, site: &Site, ends: &[(usize, usize)], crosses: impl Fn(usize, usize) -> bool) -> u64 {
         let pairs = site.wishes.iter().zip(ends);
         pairs.filter(|(_, (from, to))| crosses(*from, *to)).map(|(wish, _)| u64::from(wish.count)).sum()
     }
 
-    /// Where a wish's data enters and leaves, counted from zero.
+    /// The hops at which the data of a wish enters and leaves, counted from zero.
     fn ends(&self, wish: &Wish, faults: &mut Faults) -> (usize, usize) {
         let from = self.router(wish, "from", wish.place.from.get(), 0, faults);
         let to = self.router(wish, "to", wish.place.to.get(), self.routers as usize - 1, faults);

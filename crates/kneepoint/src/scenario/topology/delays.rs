@@ -53,7 +53,7 @@ pub(super) fn period_range() -> RangeInclusive<Period> {
     Or::is(Span::from_micros(1))..=Or::is(Span::from_secs(1_000_000))
 }
 
-/// Whether the instants of delays increase, and those that begin again do so behind their last.
+/// Whether the instants of delays increase, and repeated delays have a period behind the last of them.
 pub(super) fn delays_repeat(delays: &DelaySteps, period: &Period) -> Result<(), String> {
     let all = steps(delays);
     match (all.last(), period.get()) {

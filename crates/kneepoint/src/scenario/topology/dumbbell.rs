@@ -7,7 +7,7 @@
 //! ```
 //!
 //! `access = "minimal"` simulates the same round trips with fewer links: senders sit on the first router,
-//! one link carries data on from the second, and one carries acknowledgements all the way back.
+//! one link carries data on from the second, and one carries acknowledgements back.
 
 use super::super::effects::{REVERSE, hand_over};
 use super::super::forms::{Buffer, Pace};
@@ -25,7 +25,7 @@ use crate::settings::{Auto, FilePath, Inline, Or};
 use crate::units::{Rate, Span};
 
 crate::choice! {
-    /// How hosts are attached.
+    /// The attachment of hosts.
     pub enum Access {
         /// Each host has a link to its router and one back.
         Full = "full",
@@ -61,7 +61,7 @@ crate::settings! {
         reverse_buffer: Or<Buffer, Auto> = Or::WORD;
         /// Rate of access links.
         access_rate: Pace = Or::WORD, Or::is(Rate(1))..=Or::is(Rate::from_mbit(1_000_000));
-        /// How hosts are attached.
+        /// The attachment of hosts.
         access: Access = Access::Full;
     } check |params| {
         delays_repeat(&params.delay_steps, &params.delay_period)?;

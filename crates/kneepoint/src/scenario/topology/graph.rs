@@ -55,14 +55,14 @@ crate::settings! {
         jitter: Span = Span::ZERO, Span::ZERO..=Span::from_secs(100);
         /// Its buffer: bandwidth-delay products of there and back over this link, packets, data or time.
         buffer: Buffer = Buffer::Packets(100);
-        /// Whether there is one like it the other way.
+        /// Whether there is a link like it in the other direction.
         duplex: bool = true;
         /// Whether its queue is measured.
         measured: bool = true;
     } check |fields| delays_repeat(&fields.delay_steps, &fields.delay_period)
 }
 
-/// The members of families that a link has besides.
+/// The members of families that a link has in addition.
 const BESIDES: &[&str] = &[
     "queue",
     "feedback",
@@ -74,7 +74,7 @@ const BESIDES: &[&str] = &[
     EFFECTS[3].name,
     HANDOVER.name,
 ];
-/// What makes a link.
+/// The keys that a link must have.
 pub(in crate::scenario) const LINK_REQUIRED: &[&str] = &["from", "to", "rate", "delay"];
 
 /// A graph.
@@ -146,7 +146,7 @@ const GREATEST_GRAPH: usize = 2000;
 /// Nodes and links so far.
 struct Plan {
     net: Net,
-    /// Whether nodes are listed; if not, links bring theirs.
+    /// Whether nodes are listed; if not, links define them.
     declared: bool,
 }
 

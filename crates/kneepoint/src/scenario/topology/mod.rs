@@ -29,7 +29,7 @@ pub(super) use graph::{LINK_REQUIRED, LinkFields, NodeFields};
 pub trait Topology: Clone + Debug {
     /// Its parameters.
     type Params: Settings;
-    /// The parameters that have to be given.
+    /// The parameters that must be given.
     const REQUIRED: &'static [&'static str] = &[];
 
     /// The network of these parameters.
@@ -63,7 +63,7 @@ impl Any {
     }
 }
 
-/// The parameters that a topology has to be given.
+/// The mandatory parameters of a topology.
 pub(super) fn required(name: &str) -> &'static [&'static str] {
     Config::named(name).map_or(&[], |config| config.build().required())
 }
@@ -88,11 +88,11 @@ fn nominal(rate: &Nominal, capacity: &capacity::Config, table: &Table, faults: &
     rate
 }
 
-/// The inputs of a topology besides its own fields.
+/// The inputs of a topology in addition to its own fields.
 pub struct Site<'s> {
     /// The whole scenario.
     pub root: &'s Table,
-    /// Algorithms that links may name besides the registered ones.
+    /// Algorithms that links may name in addition to the registered ones.
     pub extensions: &'s Extensions,
     /// The discipline of bottlenecks.
     pub queue: queue::Config,
@@ -116,17 +116,17 @@ pub struct Site<'s> {
     pub payload: Bytes,
     /// A full packet on the wire.
     pub packet: Bytes,
-    /// The hosts to place; empty while other faults are to be reported first.
+    /// The hosts to place; empty while other faults take precedence.
     pub wishes: Vec<Wish<'s>>,
 }
 
 /// Hosts that a group of traffic needs.
 pub struct Wish<'s> {
-    /// How messages call the group.
+    /// The name of the group in messages.
     pub label: String,
     /// The group's own table, for places.
     pub table: &'s Table,
-    /// How many pairs of hosts.
+    /// The number of pairs of hosts.
     pub count: u32,
     /// Its full packets on the wire.
     pub packet: Bytes,
@@ -134,7 +134,7 @@ pub struct Wish<'s> {
     pub crossed: bool,
     /// The rate of each sender, if it ignores congestion.
     pub pressing: Option<Rate>,
-    /// Where they are.
+    /// Their place.
     pub place: Endpoints,
 }
 
@@ -161,7 +161,7 @@ impl Site<'_> {
         self.wishes.iter().any(|wish| wish.place.direction == direction)
     }
 
-    /// How many senders there are.
+    /// The number of senders.
     fn population(&self) -> u64 {
         self.wishes.iter().map(|wish| u64::from(wish.count)).sum()
     }
@@ -198,9 +198,9 @@ struct Pipe<'p> {
     rtt: Span,
     payload: Bytes,
     packet: Bytes,
-    /// The smallest packets of any sender: as many as fit have to be held in memory.
+    /// The smallest packets of any sender: as many as fit must be held in memory.
     smallest: Bytes,
-    /// Where a fault points.
+    /// The place to which a fault points.
     span: &'p Range<usize>,
 }
 
@@ -236,7 +236,7 @@ impl Pipe<'_> {
     }
 }
 
-/// Every sender with every receiver, while that is few enough to list.
+/// Every pair of sender and receiver, if there are few enough to list.
 fn cross(pairs: &[(NodeId, NodeId)]) -> Vec<(NodeId, NodeId)> {
     if pairs.len() * pairs.len() > 10_000 {
         return pairs.to_vec();

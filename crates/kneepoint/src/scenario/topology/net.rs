@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A network while it is being laid.
+//! A network under construction.
 
 use super::super::forms::Pace;
 use crate::link::{LinkSpec, Network, NodeId};
@@ -25,7 +25,7 @@ impl Net {
         self.0.links.push(link);
     }
 
-    /// A link that only carries: nothing is dropped or measured on it.
+    /// A link that only carries packets: nothing is dropped or measured on it.
     pub(super) fn access(&mut self, from: NodeId, to: NodeId, rate: &Pace, delay: Span) {
         self.link(LinkSpec { rate: rate.get().copied(), delay, ..LinkSpec::new(from, to) });
     }

@@ -23,7 +23,7 @@ crate::settings! {
     pub struct Params {
         /// Rate of every hop; `auto` is the mean of their trace.
         rate: Nominal = Or::is(Rate::from_mbit(10)), rate_range();
-        /// How many routers: `r1`, `r2` and so on.
+        /// The number of routers: `r1`, `r2` and so on.
         routers: u32 = 6, 2..=1000;
         /// One-way delay from a router to the next.
         hop_delay: Span = Span::from_millis(5), Span::ZERO..=Span::from_secs(100);

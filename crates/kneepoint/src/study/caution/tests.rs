@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Tests of cautions, as they are read.
+//! Tests of the wording of cautions.
 
 use super::*;
 use crate::scenario::parse;

@@ -41,11 +41,11 @@ pub struct Coexistence {
 pub struct Encounter {
     /// Flows of the row and of the column.
     pub flows: [u32; 2],
-    /// One for each seed that was run.
+    /// One for each seed.
     pub meetings: Vec<Meeting>,
 }
 
-/// Two controllers that met once.
+/// Two controllers in one run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Meeting {
     /// The fraction of the bytes served that is the row's.
@@ -71,7 +71,7 @@ impl Meeting {
 pub struct Square {
     /// The controller that is measured.
     pub row: usize,
-    /// The controller beside it.
+    /// The other controller.
     pub column: usize,
     /// The number of flows.
     pub flows: usize,
@@ -91,7 +91,7 @@ impl Encounter {
         f64::from(self.flows[0]) / f64::from(self.flows[0] + self.flows[1])
     }
 
-    /// All of it, over the row's fair share.
+    /// The whole throughput, over the row's fair share.
     pub fn most(&self) -> f64 {
         1.0 / self.fair_share()
     }
@@ -108,7 +108,7 @@ impl Encounter {
         self.estimate(|meeting| (1.0 - meeting.share) / fair)
     }
 
-    /// Half where both lost alike; NaN without losses.
+    /// Half where both lost equally; NaN without losses.
     pub fn loss_balance(&self) -> Estimate {
         self.estimate(|Meeting { drop_ratio: [row, column], .. }| row / (row + column))
     }
@@ -175,7 +175,7 @@ pub fn places(controllers: usize, flows: usize, buffers: usize) -> impl Iterator
 pub(crate) mod tests {
     use super::*;
 
-    /// Two controllers, of which the second takes three times what the first gets and loses half as often.
+    /// Two controllers: the second takes three times as much as the first and loses half as often.
     pub(crate) fn example() -> Coexistence {
         let mild = |share: f64, drop_ratio| Meeting { share, drop_ratio, utilization: 0.99, queue: 0.4 };
         let between = |base: Meeting| {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Whether a controller can be deployed: does it get its fair share against each other one, and leave them theirs?
+//! Whether a controller can be deployed: does it get its fair share against every other, and leave them theirs?
 
 use super::coexistence::{Coexistence, Encounter, Square};
 use crate::table::{Estimate, number};
@@ -7,7 +7,7 @@ use crate::table::{Estimate, number};
 crate::choice! {
     /// A controller against others.
     pub enum Conduct {
-        /// It takes enough of its fair share everywhere, and leaves enough of theirs.
+        /// It takes enough of its fair share everywhere, and leaves the others enough of theirs.
         Coexists = "coexists",
         /// It leaves enough and does not get enough somewhere.
         Yields = "yields",
@@ -63,7 +63,7 @@ impl Coexistence {
         self.least(row, Encounter::taken)
     }
 
-    /// The setting in which it leaves others the least of theirs.
+    /// The setting in which the others get the least of their fair share.
     pub fn leaves_least(&self, row: usize) -> Option<Extreme> {
         self.least(row, Encounter::left)
     }

@@ -16,13 +16,13 @@ use crate::units::{Interval, Rate, Span, Time};
 pub(super) const FORWARD: &str = "forward";
 /// The path of their number.
 pub const FLOWS: &str = "flows.forward.count";
-/// The path of the interval in which they start.
+/// The path of the interval of start times.
 pub const START: &str = "flows.forward.start";
 
 /// The schemes, and the bottleneck that each has for itself.
 #[derive(Clone, Debug)]
 pub struct Question<'q> {
-    /// Additions to rate, round trip, flows and buffer in the title; with commas between, or nothing.
+    /// Additions to rate, round trip, flows and buffer in the title, separated by commas, or nothing.
     pub also: String,
     /// The names of schemes in reports, and the schemes.
     pub schemes: Vec<(String, Scheme)>,
@@ -30,7 +30,7 @@ pub struct Question<'q> {
     pub extensions: Extensions,
     /// Options of every TCP.
     pub tcp: Vec<(String, Raw)>,
-    /// Whose settings are the defaults of queues.
+    /// The source of the queues' default settings.
     pub queues: Queues,
     /// Rate of the bottleneck.
     pub rate: Rate,
@@ -42,9 +42,9 @@ pub struct Question<'q> {
     pub buffer: String,
     /// Fields that take several values, by their paths in `[sweep]`: every scheme runs with every combination.
     pub varied: Vec<(String, Vec<Raw>)>,
-    /// Long transfers the other way.
+    /// Long transfers in the other direction.
     pub reverse: u32,
-    /// Whether every link is simulated, as captures want it.
+    /// Whether every link is simulated, as captures require.
     pub full: bool,
     /// Short transfers.
     pub web: Sessions<'q>,
@@ -77,7 +77,7 @@ pub struct Asked {
     pub scenarios: Vec<(String, String)>,
     /// Each row runs once with each.
     pub seeds: Vec<u64>,
-    /// How the figure is wanted by fields set from outside.
+    /// The figure that fields set from outside request.
     pub figure: FigureSpec,
 }
 
@@ -86,7 +86,7 @@ pub struct Asked {
 pub enum Refused {
     /// The scenario of a scheme is not valid; places of faults in fields set from outside are on lines of their own after the text.
     Invalid(Box<Invalid>),
-    /// Fields set from outside put another algorithm instead of a scheme's.
+    /// Fields set from outside replace an algorithm of a scheme.
     Replaced {
         /// The scheme.
         scheme: String,

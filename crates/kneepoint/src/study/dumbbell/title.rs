@@ -13,7 +13,7 @@ use crate::units::{Rate, Span};
 /// Fields set from outside that a title names; more are counted.
 const MOST_SET: usize = 3;
 
-/// How a field reads in a title; none where its value cannot be read.
+/// The reading of a field in a title; none where its value is invalid.
 type Words = fn(&Node) -> Option<String>;
 
 /// Fields that the title describes in its own words: their paths, and the words.

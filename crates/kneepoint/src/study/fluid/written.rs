@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How conditions, margins and designs are written for programs.
+//! Conditions, margins and designs in machine-readable form.
 
 use serde::{Serialize, Serializer};
 
@@ -19,7 +19,7 @@ crate::keys! {
         right: f64,
         /// Whether it holds.
         holds: bool,
-        /// What it assumes.
+        /// Its assumptions.
         assumptions: Vec<Assumption<'t>>,
     }
 
@@ -31,7 +31,7 @@ crate::keys! {
         holds: bool,
     }
 
-    /// A model as it was given.
+    /// A model as given.
     #[derive(Default)]
     struct Margins<'m> {
         /// Whether it has the margin; null without an equilibrium, as are the next three.
@@ -42,7 +42,7 @@ crate::keys! {
         phase_margin_degrees: Option<f64>,
         /// Its gain margin, as a ratio; null if the phase never crosses.
         gain_margin: Option<f64>,
-        /// Why it has no equilibrium; null if it has one.
+        /// The reason why it has no equilibrium; null if it has one.
         error: Option<&'m str>,
     }
 

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use super::genome::Genome;
 use crate::units::Bytes;
 
-/// What cells differ in.
+/// The features by which cells differ.
 #[derive(Clone, Copy, Debug)]
 pub struct Axis {
     /// Its name, with its unit.

@@ -15,11 +15,11 @@ pub struct Arena {
     pub contestants: Contestants,
     /// The weaknesses, in the order of their scores.
     pub weaknesses: Vec<&'static Weakness>,
-    /// For each company that a weakness has, the subject's contest and the reference's.
+    /// The subject's contest and the reference's, for each set of opponents of a weakness.
     contests: Vec<(Company, [Contest; 2])>,
 }
 
-/// The seed of runs of the search, and the first of those that confirm.
+/// The seed of runs of the search, and the first of the confirming runs.
 const SEED: u64 = 1;
 
 /// Round trips that two flows share at least: before, chance divides the path.
@@ -56,7 +56,7 @@ impl Arena {
         Ok(sums)
     }
 
-    /// How many seeds a finding on this network has.
+    /// The number of seeds of a finding on this network.
     pub fn seeds(genome: &Genome) -> u64 {
         if genome.is_random() { SEEDS } else { 1 }
     }

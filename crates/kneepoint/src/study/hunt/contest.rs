@@ -105,7 +105,7 @@ impl Contestants {
         }
     }
 
-    /// The feedback of the bottleneck as a scenario has it; none where senders get none.
+    /// The feedback of the bottleneck in a scenario; none where senders get none.
     pub fn feedback(&self) -> Option<&'static str> {
         (self.feedback != feedback::Config::default()).then(|| self.feedback.name())
     }

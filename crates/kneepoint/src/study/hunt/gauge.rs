@@ -16,7 +16,7 @@ pub struct Gauge {
     rates: Interval,
     end: Time,
     delivered: [u64; PAIR],
-    /// When the subject last had something delivered, and the longest time in which nothing was.
+    /// The time of the subject's last delivery, and its longest time without one.
     last: Time,
     gap: Interval,
     /// Waits of data packets at the bottleneck, in microseconds.
@@ -34,7 +34,7 @@ pub struct Gauge {
 pub struct Gauged {
     /// Goodput of each group in the interval of rates, in bit/s.
     pub goodput: [f64; PAIR],
-    /// The longest time in which nothing of the subject was delivered.
+    /// The longest time without a delivery to the subject.
     pub gap: Interval,
     /// Mean queueing delay of data at the bottleneck, in seconds.
     pub delay: f64,

@@ -16,7 +16,7 @@ crate::choice! {
         Loss = "loss_ppm",
         /// Greatest random delay of the bottleneck, in order, in microseconds.
         Jitter = "jitter_us",
-        /// Time between two bunches of acknowledgements on the way back, in microseconds.
+        /// Time between two batches of acknowledgements on the reverse path, in microseconds.
         Aggregation = "aggregation_us",
         /// Rate of a burst of cross traffic, in kbit/s.
         Burst = "burst_kbps",

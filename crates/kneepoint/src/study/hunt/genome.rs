@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Genome: a network as the numbers that a search changes, and the spec that they make.
+//! Genome: a network as the numbers that a search changes, and the spec made of them.
 //!
 //! ```text
 //! r1 ═══ bottleneck: rate and delay in steps, loss, jitter, buffer, queue ═══ r2      subject, and perhaps a rival or a burst
 //!  ╰──────────── way back: the same delays and jitter, bunches ────────────╯
 //! ```
 //!
-//! The spec is built directly, as a search wants hundreds a second. [`Genome::text`] writes the scenario of the same network; a
+//! The spec is built directly, as a search needs hundreds a second. [`Genome::text`] writes the scenario of the same network; a
 //! test compares the two specs part by part.
 
 use std::fmt::Write;
@@ -24,7 +24,7 @@ use crate::spec::{Builder, Group, Invalid, Member, Valid};
 use crate::traffic::{self, cbr};
 use crate::units::{Bytes, Interval, Rate, Span, Time};
 
-/// Packets that the way back holds: acknowledgements wait for a bunch there, and none is dropped.
+/// Capacity of the reverse path in packets: acknowledgements wait for a batch there, and none is dropped.
 const BACK: u32 = 10_000;
 /// Packets of cross traffic.
 const DATAGRAM: Bytes = Bytes(1500);
@@ -39,7 +39,7 @@ crate::keys! {
         /// Its one-way delay, in both directions.
         #[serde(rename = "delay_ms")]
         pub delay: u32,
-        /// How long both last.
+        /// The duration of both.
         #[serde(rename = "lasting_ms")]
         pub lasting: u32,
     }
@@ -99,7 +99,7 @@ fn kbit(rate: u32) -> Rate {
 }
 
 impl Genome {
-    /// A network without steps and without anything optional.
+    /// A network without steps and without optional properties.
     pub fn plain(buffer: u32) -> Genome {
         Genome {
             steps: Vec::new(),
@@ -135,7 +135,7 @@ impl Genome {
         })
     }
 
-    /// Every number with its gene: those of each step, then the others.
+    /// Every number with its gene: first the numbers of each step, then the others.
     pub fn numbers<'g>(&'g mut self) -> Vec<(Gene, &'g mut u32)> {
         let of_step = |step: &'g mut Step| {
             let Step { rate, delay, lasting } = step;
@@ -176,7 +176,7 @@ impl Genome {
         ms(self.steps.iter().map(|step| step.lasting).sum())
     }
 
-    /// The greatest rate, by which links are configured.
+    /// The greatest rate, for the configuration of links.
     pub fn greatest_rate(&self) -> Rate {
         kbit(self.steps.iter().map(|step| step.rate).max().unwrap_or(1))
     }
@@ -187,7 +187,7 @@ impl Genome {
         bits / self.duration().as_secs_f64()
     }
 
-    /// How many round trips without queues fit into the interval in which the rates of a pair count.
+    /// The number of round trips without queues in the interval in which the rates of a pair count.
     pub fn shared_trips(&self) -> f64 {
         let rtt = self.longest_rtt() + ms(self.odd_delay);
         self.rated(true).span().as_secs_f64() / rtt.as_secs_f64().max(1e-3)
@@ -210,7 +210,7 @@ impl Genome {
         values().fold(0.0, f64::max) / values().fold(f64::INFINITY, f64::min)
     }
 
-    /// Whether chance has a part in a run.
+    /// Whether a run is random.
     pub fn is_random(&self) -> bool {
         self.loss > 0 || self.jitter > 0 || self.odd_jitter > 0
     }
@@ -252,7 +252,7 @@ impl Genome {
         Span(ms(self.rival_start).0.min(last.0))
     }
 
-    /// The interval whose rates count: all of the run, or of a pair the last three quarters of the time that both have.
+    /// The interval whose rates count: the whole run, or for a pair the last three quarters of their common time.
     pub fn rated(&self, pair: bool) -> Interval {
         let (begin, end) = (self.rival_at(), self.duration());
         let from = if pair { begin + Span(end.saturating_sub(begin).0 / 4) } else { Span::ZERO };

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! The state is a value without clock, disk or threads: [`Hunt::round`] gives networks, and their scores come back by [`Hunt::take`]. A
-//! hunt is no [`Study`](super::Study), whose every run is kept by name: a network is run in less time than its rows take on disk.
+//! hunt is not a [`Study`](super::Study), whose every run is kept by name: a run takes less time than writing its rows to disk.
 
 pub mod archive;
 pub mod arena;
@@ -42,7 +42,7 @@ pub struct Hunt {
     pub profile: Profile,
     /// The seed of the search.
     pub seed: u64,
-    /// What was found.
+    /// The findings.
     pub progress: Progress,
 }
 
@@ -80,7 +80,7 @@ impl Hunt {
         self.progress.evaluations += round.len() as u64;
     }
 
-    /// A full packet of the subject, by which a buffer is counted in bandwidth-delay products.
+    /// A full packet of the subject, the unit of a buffer in bandwidth-delay products.
     pub fn packet(&self) -> Bytes {
         self.arena.contestants.contest(Company::Alone, false).packet()
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Profiles of realism: how far the numbers of a network may go.
 //!
-//! The bounds are ours, after the sources; rates are those of slow lines of each kind, because a controller's weakness seldom depends
-//! on the rate and a run's time does.
+//! The bounds are ours, after the sources; rates are typical of slow lines of each kind, because a controller's weakness seldom
+//! depends on the rate and a run's time does.
 
 use super::gene::{GENES, Gene};
 use super::genome::{Genome, Step};
@@ -13,7 +13,7 @@ use crate::rng::Rng;
 pub struct Profile {
     /// Its name.
     pub name: &'static str,
-    /// What it is about.
+    /// Its description.
     pub about: &'static str,
     /// The origin of its bounds.
     pub source: &'static str,
@@ -191,7 +191,7 @@ pub const PROFILES: &[Profile] = &[
     },
 ];
 
-/// An optional gene is zero as often as not: a network with everything at once says little.
+/// An optional gene is zero in half of the networks: a network with everything at once is uninformative.
 const ABSENT: f64 = 0.6;
 
 impl Profile {
@@ -200,13 +200,13 @@ impl Profile {
         PROFILES.iter().find(|profile| profile.name == name)
     }
 
-    /// The same with this many steps at most, and no more than it has itself.
+    /// The same with at most this many steps, and at most its own number.
     #[must_use]
     pub fn with_steps(&self, steps: u32) -> Profile {
         Profile { steps: steps.clamp(1, self.steps), ..self.clone() }
     }
 
-    /// With up to so many steps, the greatest delay of which is at most `change` times the least: bounded jitter as an adversary would have it.
+    /// With up to this many steps, the greatest delay of which is at most `change` times the least: bounded jitter as chosen by an adversary.
     #[must_use]
     pub fn delayed(&self, steps: u32, change: f64) -> Profile {
         Profile { steps, delay_change: change, ..self.clone() }
@@ -280,7 +280,7 @@ impl Profile {
         }
     }
 
-    /// Cuts a course that is longer than the limit. Each step keeps at least the least.
+    /// Cuts a course that is longer than the limit. Each step keeps at least the minimum.
     fn shorten(&self, steps: &mut Vec<Step>) {
         let (least, _) = self.bounds(Gene::Lasting);
         steps.truncate((self.longest / least) as usize);

@@ -12,10 +12,10 @@ use crate::rng::Rng;
 /// Candidates of a round.
 pub const ROUND: u64 = 64;
 
-/// How many rounds are at random, before there are networks worth a change.
+/// The number of initial random rounds, before there are networks worth changing.
 const FIRST: u64 = 2;
 
-/// The part of later candidates that is at random all the same, and that has two parents.
+/// The part of later candidates that is still random, and the part that has two parents.
 const FRESH: f64 = 0.15;
 const CROSSED: f64 = 0.2;
 
@@ -74,7 +74,7 @@ fn cross(child: &mut Genome, other: &Genome, rng: &mut Rng) {
     }
 }
 
-/// Changes one to three things.
+/// Changes one to three properties.
 fn mutate(child: &mut Genome, profile: &Profile, rng: &mut Rng) {
     for _ in 0..1 + rng.below(3) {
         match rng.below(10) {
@@ -95,7 +95,7 @@ fn mutate(child: &mut Genome, profile: &Profile, rng: &mut Rng) {
                 **number = if rng.chance(0.3) || **number == 0 {
                     profile.value(*gene, rng)
                 } else {
-                    // A factor whose logarithm is normal: half of them within a third.
+                    // A factor whose logarithm is normal: half of the factors are within a third of 1.
                     libm::round(f64::from(**number) * rng.lognormal(1.0, 0.45)) as u32
                 };
             }

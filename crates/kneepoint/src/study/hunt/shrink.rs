@@ -23,7 +23,7 @@ pub struct Shrunk {
     pub genome: Genome,
     /// Its score, the mean over the seeds of a finding.
     pub score: f64,
-    /// How many networks were tried.
+    /// The number of networks tried.
     pub tried: u64,
 }
 
@@ -90,7 +90,7 @@ fn plain_queue(genome: &Genome, place: usize, profile: &Profile) -> Option<Genom
     (place == 0 && genome.queue != plain).then(|| Genome { queue: plain.into(), ..genome.clone() })
 }
 
-/// With the rate of a step in the next one, too.
+/// With the rate of a step also in the next one.
 fn level_rate(genome: &Genome, place: usize, _: &Profile) -> Option<Genome> {
     let mut less = genome.clone();
     less.steps.get_mut(place + 1)?.rate = genome.steps.get(place)?.rate;

@@ -22,20 +22,20 @@ pub struct Compared<'a> {
     pub packet: Bytes,
 }
 
-/// A way to be worse.
+/// A kind of weakness.
 #[derive(Clone, Copy, Debug)]
 pub struct Weakness {
     /// Its name.
     pub name: &'static str,
     /// The weakness, in a sentence about the subject.
     pub about: &'static str,
-    /// Who shares the network.
+    /// The flows on the network.
     pub company: Company,
-    /// How it is scored.
+    /// The scoring rule.
     pub score: fn(&Compared) -> f64,
     /// The least score of a finding.
     pub found: f64,
-    /// The quantity that a claim compares: an expression in which `{}` stands for the choice of a sender, as `sender=bbr`.
+    /// The quantity that a claim compares: an expression in which `{}` represents the choice of a sender, as `sender=bbr`.
     pub quantity: &'static str,
     /// The same for people, with its unit.
     pub told: &'static str,
@@ -108,7 +108,7 @@ pub const WEAKNESSES: &[Weakness] = &[
     },
     Weakness {
         name: "share",
-        about: "beside a flow of the reference it delivers far less than another flow of the reference would",
+        about: "against a flow of the reference it delivers far less than another flow of the reference would",
         company: Company::Reference,
         score: |both| lack(both.subject.goodput[0], both.reference.goodput[0]),
         found: 0.6,
@@ -155,13 +155,13 @@ impl Weakness {
     }
 }
 
-/// By how much `ours` is below `theirs`, of `theirs`; zero if it is not.
+/// The part by which `ours` is below `theirs`; zero if it is not.
 fn lack(ours: f64, theirs: f64) -> f64 {
     if theirs > ours { (theirs - ours) / theirs } else { 0.0 }
 }
 
-/// The part of a time, with a round trip added, by which it exceeds the reference's: a short queue counts little, however much shorter the
-/// reference's is.
+/// The part of a time, with a round trip added, by which it exceeds the reference's: a short queue counts little, even if the reference's
+/// is much shorter.
 fn excess(ours: f64, theirs: f64, both: &Compared) -> f64 {
     let rtt = both.genome.longest_rtt().as_secs_f64();
     if ours > theirs { (ours - theirs) / (ours + rtt) } else { 0.0 }

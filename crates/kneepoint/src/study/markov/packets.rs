@@ -120,7 +120,7 @@ fn ratcp(params: &Params) -> Table {
         .with("rounding", Value::text(rounding))
 }
 
-/// Bytes of a packet besides its headers.
+/// The payload of a packet in bytes.
 fn payload(params: &Params) -> u64 {
     params.packet.0.saturating_sub(HEADER)
 }

@@ -79,7 +79,7 @@ fn without_timestamps_the_data_shows_that_a_clock_was_set() {
         // The time between the two packets around the step is unknown.
         agree(&only(&capture), &base, Span::from_millis(40));
     }
-    // An idle connection waits for nothing.
+    // An idle connection does not wait.
     let idle = bare.paused(PAUSE, 20_000_000, vec![]);
     let idle = read(&pcap(&frames(&idle, |shot, id| vec![over_ipv4(shot, id)]), RAW, false, false));
     assert_eq!(idle.clock_steps(), []);

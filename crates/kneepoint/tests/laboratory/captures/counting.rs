@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What counts as a packet and as a loss: probes, and retransmissions of other sizes.
+//! Rules for what counts as a packet and as a loss: probes, and retransmissions of other sizes.
 
 use super::{RAW, base, numbers, only_in, read, round_trips, same};
 use crate::common::shots::{PAUSE, PAYLOAD, Shot, Story, frames, over_ipv4, pcap, transfer};
@@ -86,7 +86,7 @@ fn losses_are_counted_in_the_segments_of_the_first_transmission() {
         assert_eq!(numbers(&cut), numbers(&base), "{ends:?}");
         assert!(cut.resized > 40, "{}", cut.resized);
     }
-    // Small segments, of which retransmissions join two each, and a network card joins all of a repair.
+    // Small segments: retransmissions join two each, and a network card merges a whole repair.
     for size in [1448, 724] {
         let small = transfer().with(|shot| {
             let parts = (0..shot.payload.div_ceil(size)).map(|place| part(shot, place * size, size));
@@ -101,7 +101,7 @@ fn losses_are_counted_in_the_segments_of_the_first_transmission() {
 
 #[test]
 fn packets_that_a_card_joins_count_as_those_on_the_wire() {
-    // Two packets in a row of those that are sent at once, first transmissions as well as retransmissions.
+    // Two successive packets of those sent at once, first transmissions and retransmissions.
     let mut joined: Vec<Shot> = Vec::new();
     let story = transfer();
     for shot in &story.shots {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! IP fragments: put together, or counted where some are missing.
+//! IP fragments: reassembled, or counted where some are missing.
 
 use kneepoint::capture::Fragmented;
 
@@ -10,7 +10,7 @@ use crate::common::shots::{
     udp,
 };
 
-/// Fragments as they are carried.
+/// Fragments as carried.
 type Parts = fn(&Shot, u16) -> Vec<Vec<u8>>;
 
 /// Forms of fragments, all over Ethernet.
@@ -89,7 +89,7 @@ fn missing_fragments_are_counted() {
             story.shots.iter().zip(1..).filter(|(shot, id)| shot.payload > 0 && id % 10 == 0).count();
         let whole = story.packets - incomplete as u64;
         assert_eq!(capture.fragmented(), Fragmented { whole, incomplete: incomplete as u64 });
-        // Where the last one is there, so is the length.
+        // The last fragment gives the length.
         let bytes = story.packets * PAYLOAD as u64 - incomplete as u64 * missed;
         assert_eq!(only(&capture).bytes, bytes);
     }

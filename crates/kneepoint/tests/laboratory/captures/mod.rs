@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! One transfer in many forms of capture: through tunnels, in fragments, cut short, with probes, in retransmissions of other sizes, and
-//! by clocks that were set. The numbers are those of the plain capture, or the capture names what it lacks.
+//! by clocks that were set. The numbers equal the plain capture's, or the capture names the missing part.
 //!
 //! `KNEE_FUZZ_CASES` sets the number of damaged files to try.
 

@@ -4,7 +4,7 @@
 use super::{ETHERNET, RAW, only, read, same};
 use crate::common::shots::{Shot, ethernet, frames, ipv4, ipv6, over_ipv4, over_ipv6, pcap, transfer, udp};
 
-/// How an IP packet with a segment is carried.
+/// The encapsulation of an IP packet with a segment.
 type Carried = fn(&Shot, u16) -> Vec<u8>;
 
 /// Outer hosts of a tunnel.

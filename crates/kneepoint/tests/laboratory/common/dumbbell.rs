@@ -106,7 +106,7 @@ pub fn minimal(queue: &queue::Config, flows: u32) -> Valid {
 }
 
 /// Reno flows between hosts of their own: node 0 and node 1 are the routers, 2, 4, … send and 3, 5, … receive.
-/// The way back is a bottleneck too. Access delays differ, so that round trips do.
+/// The reverse path is a bottleneck, too. Access delays differ, so that round trips do.
 pub fn full(queue: &queue::Config, flows: u32) -> Valid {
     let mut links = vec![bottleneck(0, 1, queue), bottleneck(1, 0, queue)];
     for host in 0..flows {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! An observer that writes everything down and holds a run to its laws of conservation.
+//! An observer that records everything and checks a run's laws of conservation.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -16,7 +16,7 @@ pub struct LinkBook {
     pub services: Vec<(Time, Packet, Span)>,
     pub fates: Vec<(Time, Packet, Fate)>,
     pub queues: Vec<(Time, Backlog)>,
-    /// Packets whose turn came, in order: served or dropped at the head.
+    /// Packets that left the queue, in order: served or dropped at the head.
     departed: Vec<(Time, Packet)>,
     pushed_out: Vec<(Time, Packet)>,
 }
@@ -36,7 +36,7 @@ pub struct Ended {
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
     pub links: BTreeMap<u32, LinkBook>,
-    /// What senders sent.
+    /// The packets that senders sent.
     pub sent: Vec<Packet>,
     pub delivered: Vec<(Time, Packet)>,
     /// By flow: when, how much, and the round-trip time.
@@ -44,7 +44,7 @@ pub struct Ledger {
     pub repairs: Vec<(Time, u32, bool)>,
     pub completed: Vec<Ended>,
     pub samples: Vec<Time>,
-    /// A hash of every event with all it says.
+    /// A hash of every event with all of its fields.
     pub hash: u64,
     /// The position reached for each kind of event of each link or flow.
     clocks: BTreeMap<(u8, u32), Time>,

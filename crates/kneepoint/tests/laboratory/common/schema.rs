@@ -45,7 +45,7 @@ impl Validator {
         }
     }
 
-    /// Whether a keyword holds of a value itself. It says nothing of values of another type.
+    /// Whether a keyword holds of a value itself. It does not apply to values of another type.
     fn holds(&self, rules: &Value, keyword: &str, rule: &Value, value: &Value) -> bool {
         let limit = || rule.as_f64().expect("a number");
         let length = || rule.as_u64().expect("a length") as usize;
@@ -154,7 +154,7 @@ fn compile(schema: &Value, patterns: &mut BTreeMap<String, Regex>) {
     }
 }
 
-/// A list as it is; one value as a list of it.
+/// A list unchanged; a single value as a list.
 fn either(rule: &Value) -> &[Value] {
     rule.as_array().map_or(std::slice::from_ref(rule), Vec::as_slice)
 }

@@ -27,7 +27,7 @@ pub struct Story {
 
 /// Payload of a packet, in bytes.
 pub const PAYLOAD: usize = 1448;
-/// When the window may close: all that was sent is acknowledged.
+/// The time at which the window may close: all sent data is acknowledged.
 pub const PAUSE: u64 = 1_260_000;
 const ROUND: u64 = 60_000;
 const RTT: u64 = 49_700;

@@ -15,7 +15,7 @@ use kneepoint::rng::Rng;
 use kneepoint::tcp::{Heard, Options, Receiver, Recovery, Reply, Segment, Sender, Woken};
 use kneepoint::units::{Bytes, Span, Time};
 
-/// Which way a packet goes.
+/// The direction of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// From the sender.
@@ -31,7 +31,7 @@ pub enum Fate {
     Pass,
     /// It is lost.
     Lose,
-    /// It arrives that much later than it should; others may overtake it.
+    /// It arrives later by this much; others may overtake it.
     Late(Span),
     /// It arrives, and once more that much later.
     Twice(Span),
@@ -52,9 +52,9 @@ pub struct Transfer<F> {
     pub sent: Vec<(Time, Segment)>,
     /// Every acknowledgement that reached the sender, in order.
     pub heard: Vec<(Time, Reply)>,
-    /// When the timer expired.
+    /// The times at which the timer expired.
     pub timeouts: Vec<Time>,
-    /// When duplicates or blocks began a recovery episode.
+    /// The time at which duplicates or blocks began a recovery episode.
     pub repairs: Vec<Time>,
     law: F,
     options: Arc<Options>,
@@ -63,7 +63,7 @@ pub struct Transfer<F> {
     lengths: Vec<u64>,
     /// Whether more may be written.
     open: bool,
-    /// When the sender said that everything written so far is acknowledged.
+    /// The times at which the sender reported that everything written so far is acknowledged.
     pub drained: Vec<Time>,
     free: Time,
     travelling: BTreeMap<(Time, u64), (Way, Packet)>,

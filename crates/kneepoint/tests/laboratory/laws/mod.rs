@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Laws that hold for every registered algorithm. Those of controllers, queues and sources are the library's, so that
-//! other crates can try theirs; `stamps`, `rules` and `probabilities` are tried here.
+//! Laws that hold for every registered algorithm. The laws of controllers, queues and sources are in the library, so
+//! that other crates can try them on theirs; `stamps`, `rules` and `probabilities` are tried here.
 
 mod probabilities;
 mod rules;

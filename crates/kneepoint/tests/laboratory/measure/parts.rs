@@ -25,10 +25,10 @@ fn the_parts_of_a_window_add_up_to_the_whole() {
         let near = |one: f64, other: f64, within: f64| (one / other - 1.0).abs() < within;
         let (queue_mean, own) = (mean("queue_mean_packets"), whole("queue_mean_packets", &[]));
         assert!(near(queue_mean, own, 1e-6), "{queue}: {queue_mean} and {own}");
-        // A transmission across an edge of the window counts with the part inside in one, and with its begin in the other.
+        // A transmission across an edge of the window counts with the part inside in one, and with its beginning in the other.
         assert!(near(mean("throughput_bps"), whole("throughput_bps", &[("link", "r1-r2")]), 1e-3));
         assert!(near(mean("goodput_bps"), whole("goodput_bps", &[("group", "long")]), 1e-6));
-        // Ratios of parts weigh equally and those of packets do not.
+        // Ratios of parts have equal weights and ratios of packets do not.
         assert!(near(mean("drop_ratio"), whole("drop_ratio", &[]), 0.1));
         assert!(near(mean("queueing_delay_mean_ms"), whole("queueing_delay_mean_ms", &[]), 0.1));
         let jain = parts.values(parts.columns_of("jain_index")[0]);

@@ -12,7 +12,7 @@ use kneepoint::units::{Bytes, Span, Time};
 
 use super::{secs, valid};
 
-/// How many ticks there were before.
+/// The number of earlier ticks.
 const BEFORE: Quantity = Quantity::number("before");
 /// The time since the last one.
 const GAP: Quantity = Quantity::times("gap");

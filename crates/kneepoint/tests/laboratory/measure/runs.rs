@@ -172,15 +172,15 @@ fn overflowing(handshake: bool, lost: &[u64]) -> ([f64; 4], Table) {
 fn three_segments_that_find_no_room_are_three_drops_and_three_retransmissions() {
     let (numbers, series) = overflowing(false, &[]);
     // One is transmitted and four wait, so 5, 6 and 7 are dropped; 8 to 11 follow. The acknowledgement of 10 leaves a window
-    // of 3.5 with one packet outstanding and lets 5 and 6 go at 84 ms, that of 11 lets 7 go at 92 ms.
+    // of 3.5 with one packet outstanding and permits 5 and 6 at 84 ms, the acknowledgement of 11 permits 7 at 92 ms.
     assert_eq!(numbers, [3.0, 3.0 / 15.0, 0.0, 3.0]);
     let of = |quantity: &str| -> Vec<f64> { series.values(series.columns_of(quantity)[0]).take(4).collect() };
     // Busy until 72 ms, and from 84 ms to 108 ms.
     assert_eq!(of("link_throughput_bps"), [1e6, 0.76e6, 0.16e6, 0.0]);
     assert_eq!(of("drops"), [3.0, 0.0, 0.0, 0.0]);
     assert_eq!(of("retransmissions"), [0.0, 3.0, 0.0, 0.0]);
-    // 0 to 4 arrive every 8 ms from 18 ms on, 8 to 11 until 82 ms, and 5 to 7 at 102, 110 and 118 ms. The last one lets seven segments
-    // go on in order, of which four had arrived.
+    // 0 to 4 arrive every 8 ms from 18 ms on, 8 to 11 until 82 ms, and 5 to 7 at 102, 110 and 118 ms. The last one completes a
+    // sequence of seven segments, four of which had arrived.
     let payload = |segments: f64| 8.0 * 960.0 * segments / 0.05;
     assert_eq!(of("throughput_bps"), [4.0, 5.0, 3.0, 0.0].map(payload));
     assert_eq!((of("active_flows"), of("timeouts")), (vec![1.0, 1.0, 0.0, 0.0], vec![0.0; 4]));
@@ -206,7 +206,7 @@ fn a_noisy_clock_is_heard_by_its_sender_alone() {
     let run = |noise: u64| {
         let mut parts = valid(&[]).into_builder();
         parts.groups.pop();
-        // Without losses or timeouts Reno makes nothing of round trips.
+        // Without losses or timeouts Reno ignores round trips.
         parts.network.links[BOTTLENECK.0 as usize].limit = Limit::Packets(10_000);
         parts.groups[0].tcp = Some(Options {
             rtt_noise: Span::from_millis(noise),

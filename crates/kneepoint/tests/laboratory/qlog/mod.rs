@@ -86,7 +86,7 @@ fn a_flow_that_is_written_is_read_as_it_was() {
         assert!(counted.again > 10 && counted.trips.len() > 1000, "{name}: {}", counted.again);
         assert_eq!(transfer.losses.len() as u64, counted.again, "{name}");
         let trips: Vec<Span> = transfer.samples.iter().map(|sample| sample.rtt).collect();
-        // An acknowledgement of nothing new with the round trip of the one before is no sample.
+        // An acknowledgement of nothing new with the previous round trip is not a sample.
         let told: BTreeSet<u64> = counted.trips.iter().map(|(_, rtt)| rtt.0).collect();
         let read: BTreeSet<u64> = trips.iter().map(|rtt| rtt.0).collect();
         assert_eq!(read, told, "{name}");

@@ -11,7 +11,7 @@ const CIRCULAR: [&str; 4] = ["experiment", "spec", "study", "tcp"];
 /// The files that each file imports, by their names without the ending.
 type Imports = BTreeMap<String, BTreeSet<String>>;
 
-/// The code of a file on one line, so that an import of several lines is read as one of one.
+/// The code of a file on one line, so that an import of several lines is read as one.
 fn joined(source: &Source) -> String {
     source.code().map(|(_, line)| line.trim()).collect::<Vec<_>>().join(" ")
 }
@@ -27,7 +27,7 @@ fn exported(root: &str) -> BTreeMap<String, String> {
     each.collect()
 }
 
-/// The files of a room; its root stands for the files whose names it exports.
+/// The files of a room; its root represents the files whose names it exports.
 fn imports(sources: &[Source], room: &str) -> Imports {
     let file = |source: &Source| {
         let path = source.path.strip_prefix(room)?.strip_prefix('/')?.strip_suffix(".rs")?;
@@ -49,7 +49,7 @@ fn imports(sources: &[Source], room: &str) -> Imports {
     sources.iter().filter_map(of_file).collect()
 }
 
-/// What is left when files that import none of the rest are taken away, again and again: circles, and files that need them.
+/// The rest after files that import none of the rest are removed repeatedly: circles, and files that need them.
 fn circle(mut imports: Imports) -> Vec<String> {
     loop {
         let rest: BTreeSet<String> = imports.keys().cloned().collect();

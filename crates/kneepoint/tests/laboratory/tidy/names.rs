@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Nothing names an algorithm, a metric or a study but its own file, its registry, and those that have a reason.
+//! Nothing names an algorithm, a metric or a study but its own file, its registry, and files with a reason.
 
 use std::collections::BTreeSet;
 
@@ -83,7 +83,7 @@ const HOMONYMS: [(&str, &str); 12] = [
     ("web", "a source, and a workload to compare queues with"),
 ];
 
-/// A family: its folder, and the names that its registry alone knows.
+/// A family: its folder, and the names that only its registry knows.
 fn families() -> Vec<(&'static str, Vec<String>)> {
     let registries = [
         ("cc", cc::REGISTRY),
@@ -148,7 +148,7 @@ fn nothing_but_the_registry_knows_an_algorithm_or_a_metric() {
                 .iter()
                 .position(|(path, of, _)| source.path.starts_with(path) && of.contains(family))
         };
-        // A controller and a predictor may share a name: one of its families has to excuse it.
+        // A controller and a predictor may share a name: either family must permit it.
         let excused = |name: &String| {
             let of = families.iter().filter(|(_, names, _)| names.contains(name));
             of.map(|(family, ..)| family).any(|family| is_home(family) || permission(family).is_some())

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 /// Refused everywhere: in sources, comments, messages and pages.
-const PHRASES: [(&str, &str); 29] = [
+const PHRASES: [(&str, &str); 31] = [
     ("by who ", "name the noun"),
     ("for who ", "name the noun"),
     ("what is no ", "invalid …"),
@@ -34,6 +34,8 @@ const PHRASES: [(&str, &str); 29] = [
     ("for want of", "for lack of"),
     ("is told of", "receives"),
     ("are told of", "receive"),
+    ("something else than", "something other than"),
+    ("receiver's room", "receive window"),
 ];
 
 /// Refused in [`PLAIN`], which machines that hear and tell, pronouns for nouns and *beside* for a comparison have left.
@@ -56,7 +58,7 @@ const TICS: [(&str, &str); 16] = [
     ("tell the rate", "measure the rate, announce the rate"),
 ];
 
-/// What has been cleaned. The list may only grow.
+/// Files that have been cleaned. The list may only grow.
 const PLAIN: [&str; 36] = [
     "README.md",
     "ARCHITECTURE.md",
@@ -99,7 +101,7 @@ const PLAIN: [&str; 36] = [
 /// Endings of files with words of ours.
 const ENDINGS: [&str; 12] = ["rs", "py", "pyi", "c", "h", "md", "sh", "ts", "js", "css", "html", "toml"];
 
-/// Folders of things that were recorded, generated or fetched.
+/// Folders of recorded, generated or fetched files.
 const OTHERS: [&str; 6] = ["target", "node_modules", "corpus", "figures", "img", "data"];
 
 fn root() -> PathBuf {
@@ -129,7 +131,7 @@ fn texts(part: &str) -> Vec<(String, String)> {
     found.into_iter().map(read).collect()
 }
 
-/// Where these phrases are.
+/// The places of these phrases.
 fn faults(texts: &[(String, String)], phrases: &[(&str, &str)]) -> Vec<String> {
     let mut found = Vec::new();
     for (name, text) in texts.iter().filter(|(name, _)| !name.ends_with("tidy/words.rs")) {

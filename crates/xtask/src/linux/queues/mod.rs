@@ -35,7 +35,7 @@ pub struct Setting {
     rate_mbit: u64,
     rtt_ms: u64,
     duration_s: u64,
-    /// The queue as a scheme names it; none where no queue of ours is like the kernel's.
+    /// The queue as a scheme names it; none where none of our queues is like the kernel's.
     queue: Option<String>,
 }
 

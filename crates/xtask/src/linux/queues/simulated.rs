@@ -12,7 +12,7 @@ use super::{Figures, Setting};
 /// A full packet, in the kernel's runs and in ours.
 const PACKET: Bytes = Bytes(1500);
 
-/// Runs of a setting; none where no queue of ours is like the kernel's.
+/// Runs of a setting; none where none of our queues is like the kernel's.
 pub fn runs(setting: &Setting, seeds: u64) -> Result<Vec<Figures>, String> {
     let Some(valid) = valid(setting)? else { return Ok(Vec::new()) };
     let run = |seed| {

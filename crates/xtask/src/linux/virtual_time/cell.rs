@@ -50,7 +50,7 @@ pub struct Cell {
     pub ecn: bool,
     /// Controllers and how many flows each has.
     pub mix: Vec<(String, u32)>,
-    /// When each flow starts in each run, in seconds.
+    /// The start of each flow in each run, in seconds.
     pub starts: Vec<Vec<f64>>,
     /// The means of the kernel's runs.
     pub kernel: Figures,

@@ -22,7 +22,7 @@ pub use page::write;
 struct Compared {
     key: &'static str,
     of: fn(&Figures) -> f64,
-    /// Whether it says anything about a cell.
+    /// Whether it applies to a cell.
     concerns: fn(&Pair) -> bool,
     /// Whether the kernel's value and ours agree.
     agrees: fn(f64, f64) -> bool,
@@ -155,13 +155,13 @@ fn jain(goodputs: &[f64]) -> f64 {
     total * total / (goodputs.len() as f64 * squares)
 }
 
-/// How many of the figures that concern these cells agree, and how many there are.
+/// The number of figures of these cells that agree, and of all that apply.
 fn tally<'p>(pairs: impl IntoIterator<Item = &'p Pair>, figure: &Compared) -> (usize, usize) {
     let agreed: Vec<bool> = pairs.into_iter().filter_map(|pair| pair.agrees(figure)).collect();
     (agreed.iter().filter(|one| **one).count(), agreed.len())
 }
 
-/// How many figures of all agree, and how many there are.
+/// The number of all figures that agree, and of all.
 fn total(pairs: &[Pair]) -> (usize, usize) {
     let add = |(close, all), one| {
         let (agreed, measured) = tally(pairs, one);
@@ -199,7 +199,7 @@ pub fn print(only: Option<&str>, tcp: &str, every: bool, seeds: u64) -> Result<b
     Ok(close as f64 >= GOAL * all as f64)
 }
 
-/// The part of all figures that has to be within its limit.
+/// The part of all figures that must be within the limit.
 const GOAL: f64 = 0.98;
 
 #[cfg(test)]

@@ -50,7 +50,7 @@ pub fn write(tcp: &str, seeds: u64) -> Result<bool, String> {
     Ok(unexplained.is_empty())
 }
 
-/// How many figures of each grid are within their limits.
+/// The number of figures of each grid within the limits.
 fn by_grid(pairs: &[Pair]) -> String {
     let mut grids: BTreeMap<&str, Vec<&Pair>> = BTreeMap::new();
     for pair in pairs {

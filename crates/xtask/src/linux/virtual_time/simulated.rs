@@ -16,7 +16,7 @@ const PACKET: Bytes = Bytes(1500);
 /// A queue of the kernel's and ours.
 struct Queue {
     kernel: &'static str,
-    /// The kind and settings besides ECN.
+    /// The kind and settings other than ECN.
     ours: fn(&Link) -> String,
     /// Whether it has a setting of ECN.
     marks: bool,

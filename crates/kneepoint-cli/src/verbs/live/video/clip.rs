@@ -7,7 +7,7 @@
 //! sound     AAC, 48 kHz, 192 kbit/s
 //! ```
 //!
-//! Size and timing matter, not what is seen. The same version of FFmpeg makes the same bytes; a film is made once for each length.
+//! Size and timing matter, and not the pictures. The same version of FFmpeg gives the same bytes; a film is made once for each length.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ use kneepoint_linux::privilege::{self, Rights};
 
 use crate::failure::Failure;
 
-/// Where films are kept.
+/// The place of kept films.
 const KEPT: &str = "out/films";
 /// Bits per second of the pictures, of which FFmpeg makes 286.5 MB in 210 s with sound and headers.
 const PICTURES: u64 = 10_560_000;
@@ -31,7 +31,7 @@ const PEAK: u64 = 25_000_000;
 /// The longest film that is read.
 const LARGEST: u64 = 4 << 30;
 
-/// Whether the programs that are needed are there.
+/// Whether the necessary programs are installed.
 pub fn check(makes: bool, plays: bool) -> Result<(), Failure> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let there = |name: &str| std::env::split_paths(&path).any(|folder| folder.join(name).is_file());
@@ -48,7 +48,7 @@ pub fn check(makes: bool, plays: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A film of the user's; one that is not a transport stream is put into one.
+/// A film of the user's; any that is not a transport stream is converted.
 pub fn given(file: &Path, out: &Path) -> Result<(PathBuf, Vec<u8>, Contents), Failure> {
     let bytes = files::read_bytes(file, LARGEST)?;
     if let Some(contents) = contents(&bytes).filter(|found| found.length > Span::ZERO) {
@@ -118,8 +118,8 @@ fn as_file(path: &Path) -> OsString {
     name
 }
 
-/// The arguments that make a film a transport stream on standard output. It is read from files only, also as a list of
-/// other files.
+/// The arguments that make a film a transport stream on standard output. It is read from files only, also if it is a
+/// list of other files.
 fn packing(file: &Path) -> Vec<OsString> {
     let mut all = words("-protocol_whitelist file -i");
     all.push(as_file(file));

@@ -9,7 +9,7 @@ fn at(seconds: f64) -> Time {
     Span::from_secs_f64(seconds).after_start()
 }
 
-/// Plays a film of `seconds` whose bytes arrive when `arrives` says of their place in it, in seconds.
+/// Plays a film of `seconds` whose bytes arrive at the times that `arrives` gives for their places in it, in seconds.
 fn played(seconds: u64, empty: Empty, arrives: impl Fn(f64) -> f64) -> Playback {
     let bytes = film(24, seconds);
     let buffering = Buffering { caching: CACHING, buffer: Span::from_secs(100), empty };

@@ -121,7 +121,7 @@ fn pictures_that_are_decoded_in_another_order_keep_both_times() {
     assert_eq!(times, [(83.3, 0.0), (166.7, 41.7), (125.0, 83.3)]);
 }
 
-/// However the bytes are divided, the same units are found; reading ends for any bytes.
+/// The same units are found for any division of the bytes; reading ends for any bytes.
 #[test]
 fn random_divisions_change_nothing_and_random_bytes_are_survived() {
     let mut rng = Rng::stream(1, "transport-streams", 0);

@@ -61,7 +61,7 @@ fn what_is_sent_again_was_lost_unless_it_had_arrived() {
     assert_eq!((sent(told), told.acked), (Some(13), 0));
     assert_eq!(out.send(&data(60, 1, 2)), lost(10));
     assert_eq!(out.send(&data(61, 101, 2)), needless());
-    // And again: it was the retransmission that was lost.
+    // A second time: the retransmission was lost.
     assert_eq!(out.send(&data(90, 1, 3)), lost(60));
     let filled = out.hear(&ack(120, 401, (0, 0), 3));
     assert_eq!((sent(filled), filled.flight, filled.acked), (Some(90), 100, 400));
@@ -97,7 +97,7 @@ fn a_segment_is_lost_once_however_retransmissions_cut_it_or_join_it() {
     let sized = |at, seq, payload| Segment { payload, ..data(at, seq, 1) };
     let mut out = Outstanding::default();
     (0..3).for_each(|place| drop(out.send(&data(10 + u64::from(place), 1 + 100 * place, 1))));
-    // In two parts, of which the second is sent once more.
+    // In two parts, of which the second is retransmitted.
     let resized = |sent| Sent { resized: true, ..sent };
     let rest = || resized(Sent::default());
     assert_eq!(out.send(&sized(50, 1, 60)), resized(lost(10)));

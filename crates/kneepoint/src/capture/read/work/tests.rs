@@ -37,7 +37,7 @@ fn one_timestamp(count: u32) -> Two {
     ((0..count).map(stamped).collect(), Vec::new())
 }
 
-/// The first packet is missing for as long as all others arrive, and every acknowledgement has them all.
+/// The first packet is missing until all others have arrived, and every acknowledgement lists all of them.
 fn one_hole(count: u32) -> Two {
     let answers = (1..count).map(|place| answer(place, 1000, &[(2000, 1000 * (place + 1))]));
     ((1..=count).map(|place| data(place, 1000 * place, 1000)).collect(), answers.collect())
@@ -78,7 +78,7 @@ fn watch((data, answers): Two) {
     assert!(Transfer::new(Once::of(&points(data), &points(answers))).packets > 0);
 }
 
-/// At twice the size, twice the steps and a logarithm's share.
+/// Twice the size takes twice the steps, plus a logarithmic term.
 fn assert_linear(name: &str, work: impl Fn(u32)) {
     let [once, twice] = [2000, 4000].map(|size| steps(|| work(size)));
     assert!(once >= 1000 && twice <= 5 * once / 2, "{name}: {once} steps, and of twice as much {twice}");

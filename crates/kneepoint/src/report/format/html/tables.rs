@@ -22,10 +22,10 @@ fn corner(page: &mut String, words: &str) -> fmt::Result {
     }
 }
 
-/// Most columns of a table that a wide window and paper have room for, besides the names.
+/// The most columns of a table, without names, that fit a wide window and paper.
 const MOST: usize = 12;
 
-/// A table of a document, in parts below each other where it has many columns, and then the definitions of its words.
+/// A table of a document, in parts one below another where it has many columns, and then the definitions of its words.
 pub(super) fn lines(page: &mut String, heading: &str, table: &Table) -> fmt::Result {
     let parts = table.columns.len().div_ceil(MOST).max(1);
     let columns = table.columns.len().div_ceil(parts);
@@ -72,7 +72,7 @@ fn side(column: &Column) -> &'static str {
     }
 }
 
-/// The levels of a line below its name, where they have no columns of their own: on a phone, and in a table's later parts.
+/// The levels of a line below its name, where they have no columns: on a phone, and in a table's later parts.
 fn levels(table: &Table, line: &TableLine, is_first: bool) -> String {
     let own = table.columns.iter().zip(&line.cells).filter(|(column, _)| column.level);
     let told: Vec<String> =

@@ -12,7 +12,7 @@ pub(super) const DENSE: usize = 72;
 /// Longer texts are broken into lines.
 pub(super) const LONGEST: usize = 36;
 
-/// How a table fits in a paper of two columns.
+/// How a table is fitted to a paper of two columns.
 pub(super) struct Fit {
     /// With a star it is as wide as the page.
     pub(super) star: &'static str,
@@ -20,7 +20,7 @@ pub(super) struct Fit {
 }
 
 impl Fit {
-    /// Of a table of this many characters, where a column has room for `most`.
+    /// The fit of a table of this many characters, where a column has room for `most`.
     pub(super) fn of(width: usize, most: usize) -> Fit {
         let star = if width > most { "*" } else { "" };
         let is_dense = width > NARROW && width <= most;
