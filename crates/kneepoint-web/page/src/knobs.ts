@@ -75,7 +75,7 @@ function buffers(text: unknown): Knob[] {
   const written = (value: number): string => `${found.unit === "pkt" ? Math.round(value) : tidy(value)}${found.unit}`;
   const [least, most] = found.unit === "bdp" ? [0.05, 20] : [2, 4000];
   const knob = { label: "Buffer", path: "topology.buffer", value: found.value, least, most, written, shown: (value: number) => people(written(value)), read: people };
-  return [found.unit === "bdp" ? { ...knob, about: "1 bdp, a bandwidth-delay product: rate × round-trip time, the packets that fill the path alone" } : knob];
+  return [found.unit === "bdp" ? { ...knob, about: "1 bdp (bandwidth-delay product) = rate × round-trip time: what is on the way while the queue is empty" } : knob];
 }
 
 function counts(tree: Tree): Knob[] {
