@@ -9,10 +9,11 @@
 //! `knee reproduce` has the same experiments and judgement. A page has one seed, and its scenario is one point of the figure's sweep:
 //! [`Told::part`] says of which claims it has seen a part alone.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use kneepoint::experiment::{self, Claim, Experiment, Pace, Publication, Verdict, bins};
+use kneepoint::experiment::{self, CheckResult, Claim, Experiment, Pace, Publication, Verdict, bins};
 use kneepoint::scenario::Settings;
+use kneepoint::study::Work;
 use kneepoint::table::{Frame, Row};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -71,6 +72,28 @@ pub struct Figure {
     /// Its experiment, shortened as `knee reproduce --quick` has it.
     pub experiment: Experiment,
     words: Vec<Word>,
+    /// The length of the publication's longest run in seconds.
+    full_s: f64,
+}
+
+/// A comparison of a claim.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Checked {
+    /// As the experiment writes it.
+    pub text: String,
+    /// What came out at each point; nothing where the claim was not judged.
+    pub at: Vec<Compared>,
+}
+
+/// A comparison at a point.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Compared {
+    /// The point, such as `topology.rtt=60ms`; empty where the claim is about one.
+    pub point: String,
+    /// Both sides.
+    pub sides: [Option<f64>; 2],
+    /// Whether it holds.
+    pub holds: bool,
 }
 
 /// A claim, judged.
@@ -94,8 +117,8 @@ pub struct Told {
     pub published: Option<Value>,
     /// The tolerance, and where it is from.
     pub tolerance: String,
-    /// The comparisons, as the experiment writes them.
-    pub checks: Vec<String>,
+    /// The comparisons, and what came out.
+    pub checks: Vec<Checked>,
     /// The words in them, with their numbers.
     pub words: Vec<Word>,
 }
@@ -111,6 +134,10 @@ pub struct Judged {
     pub source: String,
     /// The number of runs of its sweep.
     pub runs: usize,
+    /// The axes of its sweep, and their values.
+    pub axes: BTreeMap<String, BTreeSet<String>>,
+    /// The length of the longest run in seconds: of the shortened sweep, and of the publication's.
+    pub longest_s: [f64; 2],
     /// Its claims.
     pub claims: Vec<Told>,
 }
@@ -134,14 +161,26 @@ pub fn read(name: &str) -> Result<Figure, Vec<Problem>> {
     let (paper, (_, text)) =
         found.ok_or_else(|| vec![Problem::new(format!("no figure is called `{name}`"))])?;
     let publication = Publication::parse(paper.publication);
-    let read = publication.and_then(|publication| experiment::parse_known(&publication, text, Pace::Quick));
-    let experiment = read.map(|read| Experiment { paper: paper.name.into(), ..read });
-    let experiment = experiment.map_err(|faults| -> Vec<Problem> {
+    let both = publication.and_then(|publication| {
+        let read = |pace| experiment::parse_known(&publication, text, pace);
+        Ok((read(Pace::Quick)?, read(Pace::Full)?))
+    });
+    let (quick, full) = both.map_err(|faults| -> Vec<Problem> {
         faults.into_iter().map(|fault| Problem::new(fault.message)).collect()
     })?;
+    let experiment = Experiment { paper: paper.name.into(), ..quick };
     // The parser has read it: it is TOML.
     let Words { word: words } = toml::from_str(paper.publication).unwrap_or_default();
-    Ok(Figure { experiment, words })
+    Ok(Figure { experiment, words, full_s: longest_s(&full) })
+}
+
+/// The length of the longest run of an experiment, in seconds.
+fn longest_s(experiment: &Experiment) -> f64 {
+    let lengths = experiment.variants[0].points.iter().map(|point| match &point.work {
+        Work::Packets(packets) => packets.valid.schedule().duration.as_secs_f64(),
+        _ => 0.0,
+    });
+    lengths.fold(0.0, f64::max)
 }
 
 impl Asked {
@@ -160,6 +199,8 @@ impl Asked {
             title: experiment.title.clone(),
             source: experiment.source.clone(),
             runs: experiment.variants[0].points.len(),
+            axes: axes(experiment),
+            longest_s: [longest_s(experiment), figure.full_s],
             claims,
         })
     }
@@ -175,7 +216,30 @@ fn labels(experiment: &Experiment) -> impl Iterator<Item = (&str, &str)> {
     points.map(|(axis, label)| (axis.as_str(), label.as_str()))
 }
 
-fn told(claim: &Claim, Figure { experiment, words }: &Figure, frame: &Frame) -> Told {
+/// The axes of an experiment's sweep, with their values.
+fn axes(experiment: &Experiment) -> BTreeMap<String, BTreeSet<String>> {
+    let mut axes: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (axis, label) in labels(experiment) {
+        axes.entry(axis.into()).or_default().insert(label.into());
+    }
+    axes
+}
+
+/// What came out of each comparison of a claim: a point has one result of each, in their order.
+fn checked(claim: &Claim, results: &[CheckResult]) -> Vec<Checked> {
+    let every = claim.checks.len().max(1);
+    let of = |place: usize| results.iter().skip(place).step_by(every).map(compared).collect();
+    let each = claim.checks.iter().enumerate();
+    each.map(|(place, check)| Checked { text: check.text.clone(), at: of(place) }).collect()
+}
+
+fn compared(result: &CheckResult) -> Compared {
+    let labels: Vec<String> = result.at.iter().map(|(axis, label)| format!("{axis}={label}")).collect();
+    let sides = [result.left, result.right].map(|side| Some(side).filter(|side| side.is_finite()));
+    Compared { point: labels.join(", "), sides, holds: result.holds }
+}
+
+fn told(claim: &Claim, Figure { experiment, words, .. }: &Figure, frame: &Frame) -> Told {
     let judgement = claim.judge(frame);
     let axes = claim.axes();
     let absent = |(axis, label): (&str, &str)| {
@@ -206,7 +270,7 @@ fn told(claim: &Claim, Figure { experiment, words }: &Figure, frame: &Frame) -> 
         ours: ours.collect(),
         published: claim.published.clone(),
         tolerance: claim.tolerance.clone(),
-        checks: claim.checks.iter().map(|check| check.text.clone()).collect(),
+        checks: checked(claim, &judgement.points),
         words: words
             .iter()
             .filter(|word| claim.checks.iter().any(|check| has(&check.text, &word.name)))
@@ -292,6 +356,16 @@ mod tests {
         // Its tolerance has numbers.
         let words: Vec<(&str, f64)> = a.words.iter().map(|word| (word.name.as_str(), word.value)).collect();
         assert_eq!((words, a.checks.len()), (vec![("similar", 0.25), ("little", 0.02), ("none", 1e-5)], 2));
+        // Each of its comparisons has a verdict; the claim holds where all of them do.
+        let at = |check: &Checked| check.at.iter().map(|one| one.holds).collect::<Vec<_>>();
+        let [first, second] = [&a.checks[0], &a.checks[1]].map(at);
+        assert_eq!((first.len(), second.len()), (1, 1), "{a:?}");
+        assert_eq!(a.verdict == "holds", first[0] && second[0], "{a:?}");
+        assert_eq!(a.checks[0].at[0].point, "topology.rtt=60ms");
+        assert!(a.checks[1].at[0].sides.iter().all(Option::is_some), "{a:?}");
+        // The publication's runs are longer than the shortened ones.
+        assert_eq!(told.longest_s, [60.0, 400.0]);
+        assert!(told.axes["topology.rtt"].contains("60ms"));
     }
 
     #[test]

@@ -21,6 +21,7 @@ export class Column {
   /** From when to when the last run went on. */
   span: Span = [0, 0];
   readonly #runner: Runner;
+  readonly #progress: HTMLProgressElement;
   readonly #charts: Charts;
   readonly #network: Network;
   readonly #pictures: HTMLElement[];
@@ -33,6 +34,7 @@ export class Column {
   constructor(onpick: (at: number) => void, onremove: () => void, onfilm: () => void, onwrong: (sentence: string) => void) {
     this.head = new Head(onwrong);
     const progress = make("progress", { max: 1, value: 0, "aria-label": "Progress of the run", hidden: true });
+    this.#progress = progress;
     this.#runner = new Runner(
       (share) => {
         progress.hidden = false;
@@ -66,16 +68,35 @@ export class Column {
       duration,
       early: !this.whole,
       then: (run, span) => {
-        const progress = this.element.querySelector("progress") as HTMLProgressElement;
-        progress.hidden = true;
-        this.element.classList.remove("busy");
+        this.#idle();
         if ("problems" in run) return then(run);
-        [this.film, this.whole] = [new Film(run), true];
         this.span = span;
-        this.element.dataset["hash"] = run.answer.hash;
+        this.put(new Film(run));
         then(undefined);
       },
     });
+  }
+
+  /** Shows the film of a whole run. */
+  put(film: Film): void {
+    [this.film, this.whole] = [film, true];
+    this.element.dataset["hash"] = film.answer.hash;
+  }
+
+  /** Leads to its button. */
+  focus(): void {
+    this.#remove.focus();
+  }
+
+  /** Ends its run. */
+  stop(): void {
+    this.#runner.stop();
+    this.#idle();
+  }
+
+  #idle(): void {
+    this.#progress.hidden = true;
+    this.element.classList.remove("busy");
   }
 
   /** Draws its run on scales that all schemes share. */

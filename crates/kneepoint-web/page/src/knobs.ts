@@ -21,6 +21,8 @@ export interface Knob {
   whole?: boolean;
   /** Whether equal steps of the slider add, instead of multiplying. */
   linear?: boolean;
+  /** What its unit means. */
+  about?: string;
   /** Whether zero is at its left end. */
   zero?: boolean;
 }
@@ -72,7 +74,8 @@ function buffers(text: unknown): Knob[] {
   if (!found || !["bdp", "pkt"].includes(found.unit)) return [];
   const written = (value: number): string => `${found.unit === "pkt" ? Math.round(value) : tidy(value)}${found.unit}`;
   const [least, most] = found.unit === "bdp" ? [0.05, 20] : [2, 4000];
-  return [{ label: "Buffer", path: "topology.buffer", value: found.value, least, most, written, shown: (value) => people(written(value)), read: people }];
+  const knob = { label: "Buffer", path: "topology.buffer", value: found.value, least, most, written, shown: (value: number) => people(written(value)), read: people };
+  return [found.unit === "bdp" ? { ...knob, about: "1 bdp (bandwidth-delay product) = rate × round-trip time: what is on the way while the queue is empty" } : knob];
 }
 
 function counts(tree: Tree): Knob[] {
@@ -140,7 +143,11 @@ export function placesOf({ least, most, zero, value: own }: Knob): { of: (value:
   // Its own value may lie between two places, and is that of the nearer one.
   const at = (place: number): number => {
     if (place === of(own) && own >= (zero ? 0 : least) && own <= most) return own;
-    return zero && place === 0 ? 0 : least * Math.exp((span * (place - first)) / (STEPS - first));
+    if (zero && place === 0) return 0;
+    const exact = least * Math.exp((span * (place - first)) / (STEPS - first));
+    // A number of one digit, such as 8, is where people look for it.
+    const round = Number(exact.toPrecision(1));
+    return round >= least && round <= most && of(round) === place ? round : exact;
   };
   return { of, at, last: STEPS };
 }
@@ -168,5 +175,7 @@ export function slider(knob: Knob, onset: (path: string, written: string) => voi
       onset(knob.path, knob.written(value));
     },
   });
-  return make("div", { class: "knob" }, make("label", { for: id }, knob.label), output, input);
+  const about = knob.about ? make("small", { id: `${id}-about` }, knob.about) : undefined;
+  if (about) input.setAttribute("aria-describedby", about.id);
+  return make("div", { class: "knob" }, make("label", { for: id }, knob.label), output, input, about);
 }

@@ -2,7 +2,7 @@
 // The studio: the engine of Kneepoint in a page.
 
 import { choice, make, named } from "./dom.ts";
-import { printable, say, type Way } from "./notice.ts";
+import { printable, quiet, say, type Way } from "./notice.ts";
 import { button } from "./player.ts";
 import { placed, worded } from "./refusal.ts";
 import { command, PANELS, picture, python } from "./share.ts";
@@ -22,10 +22,17 @@ begin(presetOf(location.hash.slice(1)).checked.cases.length);
 const fallback: State = own() ?? { preset: presetOf("").id, set: {} };
 const studio = new Studio(fallback);
 
+/** Begins with a preset: messages, and texts that were refused, belong to what was there before. */
+function begun(preset: string): void {
+  quiet();
+  draft = undefined;
+  void studio.begin(preset);
+}
+
 /** The list of presets, with a line for a scenario of one's own while it is that one. */
 function presets(): void {
   const options = PRESETS.map(({ id, family, text }) => ({ value: id, text: storyOf(text).title, under: family }));
-  const select = choice("Preset", options, studio.state.preset, (preset) => void studio.begin(preset));
+  const select = choice("Preset", options, studio.state.preset, begun);
   select.id = "preset";
   named("preset").replaceWith(select);
 }
@@ -150,7 +157,10 @@ async function open(fragment: string): Promise<void> {
   if (turn !== opening) return;
   const [before, state] = [studio.valid, found instanceof Damaged ? undefined : (found ?? fallback)];
   const problems = state ? await studio.load(state) : [];
-  if (state && problems.length === 0) return listed();
+  if (state && problems.length === 0) {
+    quiet();
+    return listed();
+  }
   const refused = `${found ? "The address" : "The page"} has settings that are refused: ${state?.text === undefined ? worded(problems) : placed(problems)}.`;
   const why = found instanceof Damaged ? `The address is damaged: ${found.why}.` : refused;
   const plain = state && state.text === undefined ? state.preset : presetOf("").id;
@@ -167,8 +177,10 @@ async function open(fragment: string): Promise<void> {
 
 studio.onproblems = tell;
 studio.onsettled = () => {
-  if (document.activeElement !== editor && draft === undefined) editor.value = studio.checked?.text ?? "";
   listed();
+  void studio.written().then((text) => {
+    if (document.activeElement !== editor && draft === undefined) editor.value = text;
+  });
 };
 studio.onlost = (problems) => {
   const instead = { preset: presetOf("").id, set: {} };
@@ -176,16 +188,17 @@ studio.onlost = (problems) => {
   void studio.load(instead);
 };
 
+named("stop").addEventListener("click", () => void studio.stop());
 named("add").addEventListener("click", () => studio.add());
-named("reset").addEventListener("click", () => void studio.begin(studio.state.preset));
+named("reset").addEventListener("click", () => begun(studio.state.preset));
 named<HTMLInputElement>("seed").addEventListener("input", (event) => void studio.seedWith((event.target as HTMLInputElement).value));
 named("apply").addEventListener("click", () => {
   draft = undefined;
   void studio.write(editor.value);
 });
-named("as-command").addEventListener("click", () => void copy(command(studio.checked?.text ?? "", studio.seed), "Command"));
-named("as-scenario").addEventListener("click", () => void copy(studio.checked?.text ?? "", "Scenario"));
-named("as-python").addEventListener("click", () => void copy(python(studio.checked?.text ?? "", studio.seed), "Program"));
+named("as-command").addEventListener("click", () => void studio.written().then((text) => copy(command(text, studio.seed), "Command")));
+named("as-scenario").addEventListener("click", () => void studio.written().then((text) => copy(text, "Scenario")));
+named("as-python").addEventListener("click", () => void studio.written().then((text) => copy(python(text, studio.seed), "Program")));
 named("as-address").addEventListener("click", async () => {
   // What is seen now: the bar follows a moment later.
   const fragment = await fragmentOf(studio.valid ?? studio.state);

@@ -37,7 +37,9 @@ export const refuse = (text: string, ...ways: Way[]): void => fill(named("refuse
 export function blame(controls: (HTMLElement | null | undefined)[]): void {
   for (const control of controls) {
     control?.setAttribute("aria-invalid", "true");
-    control?.setAttribute("aria-describedby", "refused");
+    if (!control) continue;
+    const own = control.getAttribute("aria-describedby") ?? "";
+    if (!own.startsWith("refused")) control.setAttribute("aria-describedby", `refused ${own}`.trim());
   }
 }
 
@@ -47,7 +49,9 @@ export function accept(): void {
   if (place.childElementCount > 0) place.replaceChildren();
   for (const control of document.querySelectorAll("[aria-invalid]")) {
     control.removeAttribute("aria-invalid");
-    control.removeAttribute("aria-describedby");
+    const own = (control.getAttribute("aria-describedby") ?? "").replace(/^refused ?/, "");
+    if (own) control.setAttribute("aria-describedby", own);
+    else control.removeAttribute("aria-describedby");
   }
 }
 

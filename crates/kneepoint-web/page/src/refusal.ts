@@ -71,6 +71,12 @@ function schemes(written: string, checked: Checked): string {
   return written;
 }
 
+/** The schemes before a change that is refused, and the way back to them. */
+export function schemesBefore(checked: Checked | undefined): Pick<Refusal, "before" | "back"> {
+  const values = checked ? (axisOf(checked.tree)?.values ?? []) : [];
+  return { before: `the schemes ${values.map(String).join(", ")}`, back: "Back to the schemes before this change" };
+}
+
 /** A problem and its remedy; of several the first, and how many more there are. */
 export function worded(problems: Problem[]): string {
   const [first] = problems;
@@ -91,12 +97,12 @@ export async function explain(state: State, { state: valid, checked }: Valid, pr
   }
   const paths = await culprits(state, valid, check);
   const knobs = knobsOf(checked.tree);
-  const named = paths.map((path) => {
+  const named = paths.map((path): Pick<Refusal, "before" | "back"> & { name: string } => {
     const written = state.set[path] ?? "";
     const knob = knobs.find((one) => one.path === path);
     if (knob) return { name: `${knob.label} ${knob.read(written)}`, before: `${knob.label.toLowerCase()} ${knob.shown(knob.value)}` };
     return path.startsWith("sweep.")
-      ? { name: schemes(written, checked), before: "the schemes named here" }
+      ? { name: schemes(written, checked), ...schemesBefore(checked) }
       : { name: `${path} = ${written}`, before: `${path} as it was` };
   });
   const sentence = `${named.map(({ name }) => name).join(" and ")} ${paths.length > 1 ? "are" : "is"} refused: ${worded(problems)}.`;
@@ -105,6 +111,8 @@ export async function explain(state: State, { state: valid, checked }: Valid, pr
     paths,
     before: named.map(({ before }) => before).join(" and "),
   };
+  const [{ back } = { back: undefined }] = named;
+  if (named.length === 1 && back) refusal.back = back;
   const knob = knobs.find(({ path }) => path === paths[0]);
   const control = document.getElementById(sliderOf(knob?.path ?? ""));
   if (paths.length !== 1 || !knob || !(control instanceof HTMLInputElement)) return refusal;

@@ -54,6 +54,12 @@ class Worked {
     return id;
   }
 
+  /** Ends the run in progress. */
+  stop(): void {
+    this.forget(this.#next + 1);
+    void module?.then(() => this.#worker.postMessage({ what: "stop" } satisfies Ask));
+  }
+
   /** Answers to earlier questions are obsolete. */
   forget(before: number): void {
     for (const id of this.#waiting.keys()) if (id < before) this.#waiting.delete(id);
@@ -89,7 +95,7 @@ export function begin(workers: number): void {
 /** A run that is wanted `early` is seen while it goes on. */
 type Wanted = { question: Question; duration: number; early: boolean; then: (run: Run | Problems, span: Span) => void };
 
-/** A run that has taken longer, in milliseconds, gives way to the next one; until then the next one waits for its picture. */
+/** A run that takes longer, in milliseconds, gives way to the next one; until then the next one waits for its picture. */
 const LONG = 300;
 
 /** Runs one scheme: of several runs that are asked for, the one under way and the last. */
@@ -98,6 +104,7 @@ export class Runner {
   #began = 0;
   #busy = false;
   #next: Wanted | undefined;
+  #patience: ReturnType<typeof setTimeout> | undefined;
 
   constructor(onprogress: (share: number) => void, onfilm: (run: Run) => void = () => {}) {
     this.#worked.onprogress = onprogress;
@@ -105,12 +112,22 @@ export class Runner {
   }
 
   run(wanted: Wanted): void {
-    const short = this.#busy && performance.now() - this.#began < LONG;
-    if (short) this.#next = wanted;
-    else this.#begin(wanted);
+    const left = this.#busy ? LONG - (performance.now() - this.#began) : 0;
+    if (left <= 0) return this.#begin(wanted);
+    this.#next = wanted;
+    clearTimeout(this.#patience);
+    this.#patience = setTimeout(() => this.#next && this.#begin(this.#next), left);
+  }
+
+  /** Ends the run in progress, of which nothing more is heard. */
+  stop(): void {
+    clearTimeout(this.#patience);
+    [this.#busy, this.#next] = [false, undefined];
+    this.#worked.stop();
   }
 
   #begin({ question, duration, early, then }: Wanted): void {
+    clearTimeout(this.#patience);
     [this.#busy, this.#began, this.#next] = [true, performance.now(), undefined];
     const id = this.#worked.ask(
       (id) => ({ what: "run", id, question, duration, early }),
@@ -126,6 +143,7 @@ export class Runner {
   }
 
   dismiss(): void {
+    clearTimeout(this.#patience);
     this.#worked.dismiss();
   }
 }

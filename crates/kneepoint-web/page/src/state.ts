@@ -55,14 +55,26 @@ export const figureOf = (state: State): string | null => (state.text === undefin
 
 export const setOf = (state: State): string[] => Object.entries(state.set).map(([path, value]) => `${path}=${value}`);
 
+/** The line that the engine writes at the top of a text of which fields are set. */
+const SET = /^# Set from outside: .*\n/;
+
+/** The comment at the top of a scenario, line by line. */
+function commentOf(text: string): string[] {
+  const lines = text.replace(SET, "").split("\n");
+  const end = lines.findIndex((line) => !line.startsWith("#"));
+  return lines.slice(0, end < 0 ? 0 : end);
+}
+
 /** The title and the story of a scenario: its name, and the comment at its top. */
 export function storyOf(text: string): { title: string; story: string } {
-  const lines = text.split("\n");
-  const end = lines.findIndex((line) => !line.startsWith("#"));
-  const story = lines.slice(0, end < 0 ? 0 : end).map((line) => line.replace(/^# ?/, ""));
+  const story = commentOf(text).map((line) => line.replace(/^# ?/, ""));
   const title = /^name = "(.*)"$/m.exec(text)?.[1] ?? "A scenario of your own";
   return { title, story: story.join(" ").trim() };
 }
+
+/** A text that the engine has written, with the story of the one that it was made from. */
+export const withStory = (written: string, from: string): string =>
+  SET.test(written) ? [...commentOf(from), written.replace(SET, "")].join("\n") : written;
 
 async function through(bytes: BlobPart, stream: CompressionStream | DecompressionStream): Promise<Uint8Array<ArrayBuffer>> {
   const piped = new Blob([bytes]).stream().pipeThrough(stream);

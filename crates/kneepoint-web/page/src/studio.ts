@@ -7,16 +7,17 @@ import { scalesOf, type Scales } from "./charts.ts";
 import { Claims } from "./claims.ts";
 import { Column } from "./column.ts";
 import { named } from "./dom.ts";
-import { PACKETS } from "./film.ts";
+import { type Film, PACKETS } from "./film.ts";
 import { knobsOf, slider, sliderOf } from "./knobs.ts";
 import { accept, blame, mark, refuse, type Way } from "./notice.ts";
 import { onTheme } from "./paint.ts";
 import { Player } from "./player.ts";
-import { explain, type Refusal, type Valid } from "./refusal.ts";
+import { explain, type Refusal, schemesBefore, type Valid } from "./refusal.ts";
 import { overflows, results } from "./results.ts";
 import { another, type Axis, axisOf, editable } from "./schemes.ts";
+import { settingOf } from "./setting.ts";
 import { Clerk } from "./staff.ts";
-import { checkedOf, copyOf, figureOf, GREATEST_SEED, isSeed, keyOf, presetOf, setOf, type State, storyOf, textOf } from "./state.ts";
+import { checkedOf, copyOf, figureOf, GREATEST_SEED, isSeed, keyOf, presetOf, setOf, type State, storyOf, textOf, withStory } from "./state.ts";
 import type { Catalogue, Checked, Problem, Problems, Question } from "./types.ts";
 
 const MOST_COLUMNS = 4;
@@ -45,11 +46,15 @@ export class Studio {
   /** The last state that the engine took, and the last whose results are on the page. */
   #valid: Valid | undefined;
   #good: Valid | undefined;
+  /** The films of the latter. */
+  #films: Film[] = [];
   #refused = false;
   /** The control of a scheme that was changed last. */
   #edited: HTMLElement | undefined;
   /** The key of the state whose films are on the page, and of the one whose runs failed. */
   #shown = "";
+  /** The key of the state that is being simulated. */
+  #running = "";
   #failed: { key: string; problems: Problem[] } | undefined;
   #begun = 0;
   #asked = 0;
@@ -151,9 +156,21 @@ export class Studio {
   /** Takes a text instead of preset and fields. */
   async write(text: string): Promise<void> {
     this.state = { ...this.state, set: {} };
+    // A text has its own seed.
+    delete this.state.seed;
     if (text === presetOf(this.state.preset).text) delete this.state.text;
     else this.state.text = text;
     await this.#try(true);
+  }
+
+  /** The scenario of the results as a text that has all that they depend on: fields, story and seed. */
+  async written(): Promise<string> {
+    const valid = this.#valid;
+    if (!valid) return "";
+    const { state, checked } = valid;
+    const scenario = this.#scenario(state);
+    const seeded = state.seed === undefined ? checked : await this.clerk.check({ ...scenario, set: [...scenario.set, `run.seed=${state.seed}`] });
+    return withStory("problems" in seeded ? checked.text : seeded.text, textOf(state));
   }
 
   async learn(): Promise<void> {
@@ -183,7 +200,7 @@ export class Studio {
   }
 
   /** Reads the scenario; with `anew`, sliders are made again and everything runs. The problems of the latest state, if it has some. */
-  async #check(anew: boolean): Promise<Problem[]> {
+  async #check(anew: boolean, run = anew): Promise<Problem[]> {
     const round = ++this.#round;
     const state = this.state;
     const checked = checkedOf(state) ?? (await this.clerk.check(this.#scenario(state)));
@@ -195,7 +212,9 @@ export class Studio {
     this.player.duration = checked.cases[0]?.duration_s ?? 1;
     if (anew) this.#controls();
     this.#heads();
-    if (anew || cases !== checked.cases.length) this.#run();
+    // A text or a preset waits for nothing; a slider that is dragged waits for the picture before.
+    if (run) for (const column of this.columns) column.stop();
+    if (run || (!anew && cases !== checked.cases.length)) this.#run();
     else this.#settle();
     this.address.save(this.#valid.state);
     return [];
@@ -208,7 +227,8 @@ export class Studio {
     if (!valid) return;
     this.#refused = true;
     mark("Results of the last valid setting.");
-    if (this.#shown !== keyOf(valid.state)) this.#run(valid.state);
+    const key = keyOf(valid.state);
+    if (this.#shown !== key && this.#running !== key) this.#run(valid.state);
     const round = this.#round;
     clearTimeout(this.#explaining);
     this.#explaining = setTimeout(async () => {
@@ -270,9 +290,9 @@ export class Studio {
       const place = this.columns.length;
       const column = new Column(
         (at) => this.player.seek(at),
-        () => this.#values((values) => values.filter((_, other) => other !== place)),
+        () => void this.#remove(place),
         () => this.#draw(),
-        (sentence) => this.#mark({ sentence, paths: ["sweep."], before: "the schemes named here" }),
+        (sentence) => this.#mark({ sentence, paths: ["sweep."], ...schemesBefore(this.checked) }),
       );
       this.columns.push(column);
       named("columns").append(column.element);
@@ -280,7 +300,7 @@ export class Studio {
     const axis = this.axis;
     this.columns.forEach((column, place) =>
       column.head.show(axis, place, this.labels[place] ?? "", this.#catalogue, (value) =>
-        this.#values((values) => values.map((old, other) => (other === place ? value : old))),
+        void this.#values((values) => values.map((old, other) => (other === place ? value : old))),
       ),
     );
     named("add").hidden = !editable(axis) || count >= MOST_COLUMNS;
@@ -289,15 +309,23 @@ export class Studio {
 
   add(): void {
     const axis = this.axis;
-    if (editable(axis)) this.#values((values) => [...values, another(axis)]);
+    if (editable(axis)) void this.#values((values) => [...values, another(axis)]);
+  }
+
+  /** Removes a scheme; its button is gone then, and its reader is led to that of the next one, or to the way to have another. */
+  async #remove(place: number): Promise<void> {
+    await this.#values((values) => values.filter((_, other) => other !== place));
+    const count = this.columns.length;
+    if (count > 1) this.columns[Math.min(place, count - 1)]?.focus();
+    else named("add").focus();
   }
 
   /** Changes the values of the axis that is swept. */
-  #values(change: (values: string[]) => string[]): void {
+  async #values(change: (values: string[]) => string[]): Promise<void> {
     const axis = this.axis;
     if (!editable(axis)) return;
     const values = change(axis.values.map(String)).slice(0, MOST_COLUMNS);
-    void this.set(`sweep.${axis.path}`, JSON.stringify(values));
+    await this.set(`sweep.${axis.path}`, JSON.stringify(values));
   }
 
   /** Simulates every scheme. */
@@ -307,6 +335,7 @@ export class Studio {
     const [asked, key, began] = [++this.#asked, keyOf(state), performance.now()];
     const duration = checked.cases[0]?.duration_s ?? 1;
     this.#failed = undefined;
+    this.#running = key;
     clearTimeout(this.#late);
     this.#late = setTimeout(() => this.#wait(), LATE);
     let left = this.columns.length;
@@ -318,7 +347,7 @@ export class Studio {
         else this.#draw();
         if (left > 0) return;
         if (asked === this.#asked) {
-          clearTimeout(this.#late);
+          this.#ended();
           this.#failed = failed && { key, problems: failed };
         }
         if (failed) return this.#settle();
@@ -331,9 +360,38 @@ export class Studio {
 
   /** A run takes long: what is on the page belongs to the setting before. */
   #wait(): void {
-    if (!this.#good) return;
     named("effort").textContent = "simulating …";
-    if (!this.#refused) mark("Results of the setting before: the new one is being simulated.");
+    named("stop").hidden = false;
+    if (this.#good && !this.#refused) mark("Results of the setting before: the new one is being simulated.");
+  }
+
+  /** No run goes on. */
+  #ended(): void {
+    clearTimeout(this.#late);
+    this.#running = "";
+    const stop = named("stop");
+    // A reader who was there goes on next to it.
+    if (document.activeElement === stop) named("reset").focus();
+    stop.hidden = true;
+  }
+
+  /** Ends the runs that go on, and goes back to the last results; without any, the page shows how far the runs came. */
+  async stop(): Promise<void> {
+    this.#asked += 1;
+    for (const column of this.columns) column.stop();
+    this.#ended();
+    named("effort").textContent = "stopped";
+    const [good, films] = [this.#good, this.#films];
+    if (!good) return mark("The runs were stopped before their end.");
+    const state = copyOf(good.state);
+    this.state = state;
+    for (const { head } of this.columns) head.forget();
+    const problems = await this.#check(true, false);
+    if (problems.length > 0 || this.state !== state) return;
+    this.columns.forEach((column, place) => films[place] && column.put(films[place]));
+    this.#shown = keyOf(state);
+    this.#draw();
+    this.#settle();
   }
 
   /** Draws everything with the next picture of the screen. */
@@ -373,7 +431,7 @@ export class Studio {
     if (this.#failed?.key === keyOf(valid.state)) return this.#gaveUp(this.#failed.problems);
     const films = this.columns.flatMap(({ film, whole }) => (film && whole ? [film] : []));
     if (this.#shown !== keyOf(valid.state) || !this.#catalogue || films.length === 0 || films.length < this.columns.length) return;
-    this.#good = valid;
+    [this.#good, this.#films] = [valid, films];
     if (!this.#refused) mark(undefined);
     named("results").replaceChildren(results(films, this.labels.slice(0, films.length), this.#catalogue));
     overflows();
@@ -382,7 +440,7 @@ export class Studio {
     const took = Math.max(...spans.map(([, ended]) => ended)) - Math.min(...spans.map(([began]) => began));
     const by = films.length > 1 ? `, ${films.length} runs side by side` : "";
     named("effort").textContent = `${packets.toLocaleString("en")} packets simulated in ${took.toFixed(0)} ms${by}`;
-    this.#claims.live(figureOf(valid.state), this.#scenario(valid.state), films.map((film) => film.answer.rows));
+    this.#claims.live(figureOf(valid.state), this.#scenario(valid.state), settingOf(valid.state, valid.checked), films.map((film) => film.answer.rows));
     this.onsettled();
   }
 

@@ -122,6 +122,12 @@ export interface Word {
   about: string;
 }
 
+/** A comparison of a claim, and what came out at each point. */
+export interface Check {
+  text: string;
+  at: { point: string; sides: [number | null, number | null]; holds: boolean }[];
+}
+
 export interface Told {
   id: string;
   text: string;
@@ -132,7 +138,7 @@ export interface Told {
   ours: [string, number | null][];
   published: Published | null;
   tolerance: string;
-  checks: string[];
+  checks: Check[];
   words: Word[];
 }
 
@@ -141,6 +147,9 @@ export interface Judged {
   title: string;
   source: string;
   runs: number;
+  axes: Record<string, string[]>;
+  /** The longest run in seconds: of the shortened sweep, and of the publication. */
+  longest_s: [quick: number, full: number];
   claims: Told[];
 }
 

@@ -8,6 +8,7 @@ export type Ask =
   | { what: "engine"; text: string }
   | { what: "module"; module: WebAssembly.Module }
   | { what: "run"; id: number; question: Question; duration: number; early: boolean }
+  | { what: "stop" }
   | { what: "check"; id: number; question: Question }
   | { what: "catalogue"; id: number }
   | { what: "judge"; id: number; trial: Trial }
@@ -25,8 +26,9 @@ export type Span = [began: number, ended: number];
 
 /** How long a run goes on before it looks up, in milliseconds. */
 const PATIENCE = 25;
-/** The length of a run's first step, before its speed is known. */
-const FIRST_STEP = 1 / 40;
+/** The length of a run's first step, before its speed is known, and the longest: nothing ends a run within a step, and flows that start
+ * make it slow. As shares of the run. */
+const [FIRST_STEP, LONGEST_STEP] = [1 / 2000, 1 / 100];
 
 const send = (told: Told, transfer: Transferable[] = []): void => postMessage(told, { transfer });
 
@@ -55,6 +57,7 @@ async function run(engine: Engine, { id, question, duration, early }: Extract<As
     if (!engine.step(at)) break;
     const now = performance.now();
     step *= Math.min(4, Math.max(0.25, PATIENCE / 2 / Math.max(0.5, now - stepped)));
+    step = Math.min(step, duration * LONGEST_STEP);
     if (now - looked > PATIENCE) {
       send({ id, progress: at / duration });
       if (early && now - began > 3 * seen) {
@@ -102,6 +105,10 @@ async function act(ask: Ask): Promise<void> {
     module = ask.what === "module" ? ask.module : await compiled(ask.text);
     if (ask.what === "engine") send({ module });
     return prepare();
+  }
+  if (ask.what === "stop") {
+    wanted = 0;
+    return;
   }
   if (ask.what === "run") wanted = ask.id;
   const ready = await engine;

@@ -2,7 +2,7 @@
 // Plays the studio in Chromium, from its file: what it asks for, how soon it shows something, how it follows a slider, whether addresses
 // restore it, what the keyboard reaches, and what axe finds.
 //
-//     node play.mjs PAGE.html [--shots FOLDER] [--film FOLDER]
+//     node play.mjs PAGE.html [--shots FOLDER] [--film FOLDER] [--only stopped,words]
 //
 // A fault is a line, and the exit status is 1 if there is one. Times are told and not judged: they are the machine's.
 
@@ -10,11 +10,12 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 
 import { barriersOf, close, drag, fault, hashes, opened, percentile, settled } from "./browser.mjs";
+import { lessons } from "./lessons.mjs";
 import { mishaps } from "./mishaps.mjs";
 
 const given = process.argv.slice(2);
 const option = (name) => (given.includes(name) ? given[given.indexOf(name) + 1] : undefined);
-const [shots, film] = [option("--shots"), option("--film")];
+const [shots, film, only] = [option("--shots"), option("--film"), option("--only")];
 
 /** How often the page is opened to see how soon it shows something. */
 const OPENINGS = 12;
@@ -242,5 +243,8 @@ async function filmed(folder) {
 
 if (shots) await pictures(shots);
 else if (film) await filmed(film);
-else for (const act of [times, frames, addresses, papers, linked, keyboard, barriers, ...mishaps]) await act();
+else {
+  const acts = [times, frames, addresses, papers, linked, keyboard, barriers, ...mishaps, ...lessons];
+  for (const act of acts) if (!only || only.split(",").includes(act.name)) await act();
+}
 process.exit((await close()) === 0 ? 0 : 1);
