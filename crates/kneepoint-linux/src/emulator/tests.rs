@@ -100,10 +100,10 @@ fn a_link_hands_over_two_copies_or_a_frame_whose_checksum_is_wrong() {
 
 #[test]
 fn a_policer_drops_frames_beyond_its_burst() {
-    let mut link = Link::with("[policer]\nrate = '1kbit'\nburst = '300b'");
-    let data = Segment { seq: 10, flags: ACK, payload: 100, ..Segment::default() };
+    let mut link = Link::with("[policer]\nrate = '1kbit'\nburst = '1100b'");
+    let data = Segment { seq: 10, flags: ACK, payload: 460, ..Segment::default() };
     let passed: Vec<usize> = (0..6).map(|place| link.hand(1, &data, 50 * place).1.len()).collect();
     let first = passed.iter().take_while(|frames| **frames == 1).count();
-    // Two frames of 140 bytes; a quarter of a second gains 31.
+    // Two frames of 500 bytes; a quarter of a second gains 31.
     assert!(first == 2 && passed[first..].iter().all(|frames| *frames == 0), "{passed:?}");
 }
