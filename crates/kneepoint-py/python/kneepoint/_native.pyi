@@ -29,7 +29,7 @@ class Rows:
 class Answer:
     """The answer of a verb."""
     text: str
-    """The report as the terminal shows it."""
+    """The report in the terminal's form."""
     html: str
     """The report as a page."""
     json: str
@@ -37,7 +37,7 @@ class Answer:
     figures: list[tuple[str, str]]
     """Names and SVG files of the charts."""
     unfinished: Optional[str]
-    """Why runs are missing, if some are."""
+    """The reason why runs are missing, if some are."""
     def names(self) -> list[str]: ...
     def table(self, name: Optional[str] = None) -> Optional[Rows]: ...
     def warnings(self) -> list[str]: ...
@@ -109,9 +109,9 @@ class Start:
     initial_ssthresh: float
     """The slow-start threshold; infinite unless an experiment sets it."""
     slow_start: str
-    """How the window grows below the threshold."""
+    """The growth of the window below the threshold."""
     version: str
-    """Whose version of a controller runs: "published" or "linux"."""
+    """The version of a controller that runs: "published" or "linux"."""
     rng: Rng
     """The random numbers of the flow."""
 
@@ -127,7 +127,7 @@ class Ack:
     acked: int
     """Packets newly acknowledged in order; zero for a duplicate."""
     delivered: int
-    """Packets known so far to have arrived, in order or not."""
+    """Packets known to have arrived, in order or not."""
     resent: int
     """Packets retransmitted so far."""
     marked: int
@@ -165,7 +165,7 @@ class Timeout:
     flight: float
     """Packets that were using the path."""
     reported: bool
-    """Whether the loss was reported already, so that the threshold must not fall again."""
+    """Whether the loss was already reported, so that the threshold must not fall again."""
     next: int
     """The next packet never sent so far."""
 
@@ -180,7 +180,7 @@ class Ecn:
     """The next packet never sent so far."""
 
 class Advised:
-    """The network advised the sender, as `wanted` asks."""
+    """The network advised the sender, as requested by `wanted`."""
 
     now_s: float
     """The time."""
@@ -197,9 +197,9 @@ class Facts:
     delay_s: float
     """The link's propagation delay."""
     limit_packets: Optional[int]
-    """How many packets may wait, if packets are counted."""
+    """The number of packets that may wait, if packets are counted."""
     limit_bytes: Optional[int]
-    """How many bytes may wait, if bytes are counted."""
+    """The number of bytes that may wait, if bytes are counted."""
     packet_bytes: int
     """The size of a full packet on the wire."""
     rng: Rng
@@ -228,13 +228,13 @@ class Arrival(_Waiting):
     """A packet arrived."""
 
     full: bool
-    """Whether there is no room: it is dropped whatever the decision."""
+    """Whether there is no room: it is dropped for any decision."""
 
 class Departure(_Waiting):
     """The next packet leaves."""
 
     waited_s: float
-    """How long it waited."""
+    """The time that it waited."""
 
 class Tick:
     """An interval has passed, or the link found the queue empty."""
@@ -250,11 +250,11 @@ class Site:
     """The initial conditions of a member of a group of traffic."""
 
     start_s: float
-    """When it starts."""
+    """The time at which it starts."""
     stop_s: float
-    """When it stops; infinite if it does not."""
+    """The end of its traffic; infinite if there is none."""
     pairs: int
-    """How many pairs of hosts it may use."""
+    """The number of pairs of hosts that it may use."""
     rng: Rng
     """The random numbers of the member."""
 
@@ -273,7 +273,7 @@ class Cue:
         bytes: int
         """Payload acknowledged since the connection was opened."""
         at_s: float
-        """When the client had all of it."""
+        """The time at which the client had all of it."""
 
     class Completed(Cue):
         """A connection ended."""
@@ -282,10 +282,10 @@ class Cue:
         connection: int
         """The number that was given to the connection."""
         at_s: float
-        """When the client had everything."""
+        """The time at which the client had everything."""
 
 class Request:
-    """What a source asks for."""
+    """A request of a source."""
 
     class Open(Request):
         """Open a connection: `size_bytes` on it, or what will be written until it is closed."""

@@ -79,7 +79,7 @@ def compare(
 
     schemes: Schemes to compare [default: pert sack/droptail sack/red-ecn vegas/droptail, or queues for the workload web]
     workload: The traffic, and with it the default schemes and bottleneck
-    web: Web sessions next to the long transfers [with --workload web: 100]
+    web: Web sessions next to the long transfers: of pages, one every 15 s on average, or with --workload web of objects, one after another [with --workload web: 100]
     sizes: Sizes of web objects to draw from: a CSV file with a column size_bytes, size_kb or size_mb
     page: Pages that web sessions load: a HAR file as a browser exports it, or a CSV file as for --sizes
     protocol: Use of connections by the objects of a page
@@ -95,7 +95,7 @@ def compare(
     seed: The first seed [default: 1]
     tcp: Options of every TCP, as `knee explain tcp` lists them (repeatable, or with commas)
     queues: Source of the queues' default settings
-    sample: Sampling interval of the state for the series, 0s for never; with `all`, the window, RTT and rate of every flow
+    sample: How often the state is sampled for the series, 0s for never; with `all`, the window, RTT and rate of every flow
     out: Directory for report, summary and series [default: out/compare, or the first free of out/compare-2, …]
     path: A path by its name; other options override its properties
     trace: Let the bottleneck follow a trace, or each of several, in any form that `knee trace` reads, at its mean rate
@@ -117,12 +117,12 @@ def compare(
     set: Set a field of the scenario by its path in `[sweep]`, as in topology.rtt=20ms or flows.*.count=5 (repeatable)
     jobs: Parallel runs [default: one per core]
     fresh: Repeat kept runs
-    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A kept run is read back instead of being simulated: by the same command after an interruption, and by any other. A damaged file is set aside as NAME.json.bad and named, and its run is made again.
+    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there as soon as it ends, under a name derived from all its inputs. A kept run is read back instead of being simulated: by the same command after an interruption, and by any other. A damaged file is set aside as NAME.json.bad and named, and its run is made again.
     memory: Memory that the runs may take together, as in 4gb [default: three quarters of the available memory] It is estimated beforehand: fewer runs are made in parallel if not all fit, and a run that does not fit alone is refused. A run that grows beyond its limit is stopped. Available is the least of the machine's free memory, the control group's, and half of the room below `ulimit -v`. On a cluster this is the memory of each worker, which makes one run at a time.
     shard: Make only runs I, I+N, I+2N, … of the study, unless they are kept already: for several machines with one store Each of N machines is given a number I from 1 to N. The last to finish, or the same command without it, reports.
     on: Make the runs on a Ray cluster: `ray` is this machine or $RAY_ADDRESS, `ray://HOST[:PORT]` one that is running, by default at port 10001 The store may then be a URL that fsspec supports, as in `--store s3://bucket/runs`; out/runs has copies. The Python package has the runs made: `pip install 'ray[client]' fsspec`. It is searched next to this program, then with python3; $KNEE_PYTHON names another interpreter. Scenarios, and the files that they name, are on the same paths everywhere.
     budget: Begin no run after this much time; the report is about those that ended [default: none, or 5min with --precision]
-    precision: Run further seeds until the 95 % intervals of the headline metrics are so narrow: a part of the mean, and points of a fraction `2%` is of all of them, `utilization=1%,delay=5%` of two. There are eight seeds at least, since fewer stop by chance, and twice as many in each round at most. The report names the number that was last.
+    precision: Run further seeds until the 95 % intervals of the headline metrics are at most this half-width: a part of the mean, or points of a fraction `2%` applies to all of them, `utilization=1%,delay=5%` to two, `completion_time_p50_ms=5%` to each group's median completion time. There are eight seeds at least, since fewer stop by chance, and twice as many in each round at most. The report names the number that was last.
     series: Formats of the sampled series
     show_flows: Number of flows of each group whose windows are sampled and drawn, the first and the last among them
     charts: Formats of the charts in OUT/figures; SVG is always written
@@ -227,7 +227,7 @@ def coexist(
     set: Set a field of the scenario by its path in `[sweep]`, as in topology.rtt=20ms or flows.*.count=5 (repeatable)
     jobs: Parallel runs [default: one per core]
     fresh: Repeat kept runs
-    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A kept run is read back instead of being simulated: by the same command after an interruption, and by any other. A damaged file is set aside as NAME.json.bad and named, and its run is made again.
+    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there as soon as it ends, under a name derived from all its inputs. A kept run is read back instead of being simulated: by the same command after an interruption, and by any other. A damaged file is set aside as NAME.json.bad and named, and its run is made again.
     memory: Memory that the runs may take together, as in 4gb [default: three quarters of the available memory] It is estimated beforehand: fewer runs are made in parallel if not all fit, and a run that does not fit alone is refused. A run that grows beyond its limit is stopped. Available is the least of the machine's free memory, the control group's, and half of the room below `ulimit -v`. On a cluster this is the memory of each worker, which makes one run at a time.
     shard: Make only runs I, I+N, I+2N, … of the study, unless they are kept already: for several machines with one store Each of N machines is given a number I from 1 to N. The last to finish, or the same command without it, reports.
     on: Make the runs on a Ray cluster: `ray` is this machine or $RAY_ADDRESS, `ray://HOST[:PORT]` one that is running, by default at port 10001 The store may then be a URL that fsspec supports, as in `--store s3://bucket/runs`; out/runs has copies. The Python package has the runs made: `pip install 'ray[client]' fsspec`. It is searched next to this program, then with python3; $KNEE_PYTHON names another interpreter. Scenarios, and the files that they name, are on the same paths everywhere.
@@ -323,12 +323,12 @@ def run(
     set: Set a field of the scenario by its path in `[sweep]`, as in topology.rtt=20ms or flows.*.count=5 (repeatable)
     jobs: Parallel runs [default: one per core]
     fresh: Repeat kept runs
-    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A kept run is read back instead of being simulated: by the same command after an interruption, and by any other. A damaged file is set aside as NAME.json.bad and named, and its run is made again.
+    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there as soon as it ends, under a name derived from all its inputs. A kept run is read back instead of being simulated: by the same command after an interruption, and by any other. A damaged file is set aside as NAME.json.bad and named, and its run is made again.
     memory: Memory that the runs may take together, as in 4gb [default: three quarters of the available memory] It is estimated beforehand: fewer runs are made in parallel if not all fit, and a run that does not fit alone is refused. A run that grows beyond its limit is stopped. Available is the least of the machine's free memory, the control group's, and half of the room below `ulimit -v`. On a cluster this is the memory of each worker, which makes one run at a time.
     shard: Make only runs I, I+N, I+2N, … of the study, unless they are kept already: for several machines with one store Each of N machines is given a number I from 1 to N. The last to finish, or the same command without it, reports.
     on: Make the runs on a Ray cluster: `ray` is this machine or $RAY_ADDRESS, `ray://HOST[:PORT]` one that is running, by default at port 10001 The store may then be a URL that fsspec supports, as in `--store s3://bucket/runs`; out/runs has copies. The Python package has the runs made: `pip install 'ray[client]' fsspec`. It is searched next to this program, then with python3; $KNEE_PYTHON names another interpreter. Scenarios, and the files that they name, are on the same paths everywhere.
     budget: Begin no run after this much time; the report is about those that ended [default: none, or 5min with --precision]
-    precision: Run further seeds until the 95 % intervals of the headline metrics are so narrow: a part of the mean, and points of a fraction `2%` is of all of them, `utilization=1%,delay=5%` of two. There are eight seeds at least, since fewer stop by chance, and twice as many in each round at most. The report names the number that was last.
+    precision: Run further seeds until the 95 % intervals of the headline metrics are at most this half-width: a part of the mean, or points of a fraction `2%` applies to all of them, `utilization=1%,delay=5%` to two, `completion_time_p50_ms=5%` to each group's median completion time. There are eight seeds at least, since fewer stop by chance, and twice as many in each round at most. The report names the number that was last.
     series: Formats of the sampled series
     show_flows: Number of flows of each group whose windows are sampled and drawn, the first and the last among them
     charts: Formats of the charts in OUT/figures; SVG is always written
@@ -387,7 +387,7 @@ def reproduce(
     metric: Metrics that are drawn, or expressions of them as in claims (repeatable, or with commas) [default: the most telling]
     jobs: Parallel runs [default: one per core]
     fresh: Repeat kept runs
-    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A kept run is read back instead of being simulated: by the same command after an interruption, and by any other. A damaged file is set aside as NAME.json.bad and named, and its run is made again.
+    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there as soon as it ends, under a name derived from all its inputs. A kept run is read back instead of being simulated: by the same command after an interruption, and by any other. A damaged file is set aside as NAME.json.bad and named, and its run is made again.
     memory: Memory that the runs may take together, as in 4gb [default: three quarters of the available memory] It is estimated beforehand: fewer runs are made in parallel if not all fit, and a run that does not fit alone is refused. A run that grows beyond its limit is stopped. Available is the least of the machine's free memory, the control group's, and half of the room below `ulimit -v`. On a cluster this is the memory of each worker, which makes one run at a time.
     shard: Make only runs I, I+N, I+2N, … of the study, unless they are kept already: for several machines with one store Each of N machines is given a number I from 1 to N. The last to finish, or the same command without it, reports.
     on: Make the runs on a Ray cluster: `ray` is this machine or $RAY_ADDRESS, `ray://HOST[:PORT]` one that is running, by default at port 10001 The store may then be a URL that fsspec supports, as in `--store s3://bucket/runs`; out/runs has copies. The Python package has the runs made: `pip install 'ray[client]' fsspec`. It is searched next to this program, then with python3; $KNEE_PYTHON names another interpreter. Scenarios, and the files that they name, are on the same paths everywhere.
@@ -471,7 +471,7 @@ def predict(
     seed: The first seed, instead of the scenario's
     jobs: Parallel runs [default: one per core]
     fresh: Repeat kept runs
-    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A kept run is read back instead of being simulated: by the same command after an interruption, and by any other. A damaged file is set aside as NAME.json.bad and named, and its run is made again.
+    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there as soon as it ends, under a name derived from all its inputs. A kept run is read back instead of being simulated: by the same command after an interruption, and by any other. A damaged file is set aside as NAME.json.bad and named, and its run is made again.
     memory: Memory that the runs may take together, as in 4gb [default: three quarters of the available memory] It is estimated beforehand: fewer runs are made in parallel if not all fit, and a run that does not fit alone is refused. A run that grows beyond its limit is stopped. Available is the least of the machine's free memory, the control group's, and half of the room below `ulimit -v`. On a cluster this is the memory of each worker, which makes one run at a time.
     charts: Formats of the charts in OUT/figures; SVG is always written
     size: Size of these charts on paper, as in 3.3in, 8cm or, with the height, 3.3x2.2in; they are laid out for it with letters of 8 pt
@@ -807,7 +807,7 @@ def markov(
     max_sessions: N_max, the most ephemeral sessions at a time [default: 10]
     jobs: Parallel runs [default: one per core]
     fresh: Repeat kept runs
-    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A kept run is read back instead of being simulated: by the same command after an interruption, and by any other. A damaged file is set aside as NAME.json.bad and named, and its run is made again.
+    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there as soon as it ends, under a name derived from all its inputs. A kept run is read back instead of being simulated: by the same command after an interruption, and by any other. A damaged file is set aside as NAME.json.bad and named, and its run is made again.
     memory: Memory that the runs may take together, as in 4gb [default: three quarters of the available memory] It is estimated beforehand: fewer runs are made in parallel if not all fit, and a run that does not fit alone is refused. A run that grows beyond its limit is stopped. Available is the least of the machine's free memory, the control group's, and half of the room below `ulimit -v`. On a cluster this is the memory of each worker, which makes one run at a time.
     charts: Formats of the charts in OUT/figures; SVG is always written
     size: Size of these charts on paper, as in 3.3in, 8cm or, with the height, 3.3x2.2in; they are laid out for it with letters of 8 pt
@@ -885,7 +885,7 @@ class Gate:
         seeds: Seeds of each case, instead of its own
         jobs: Parallel runs [default: one per core]
         fresh: Repeat kept runs
-        store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A kept run is read back instead of being simulated: by the same command after an interruption, and by any other. A damaged file is set aside as NAME.json.bad and named, and its run is made again.
+        store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there as soon as it ends, under a name derived from all its inputs. A kept run is read back instead of being simulated: by the same command after an interruption, and by any other. A damaged file is set aside as NAME.json.bad and named, and its run is made again.
         memory: Memory that the runs may take together, as in 4gb [default: three quarters of the available memory] It is estimated beforehand: fewer runs are made in parallel if not all fit, and a run that does not fit alone is refused. A run that grows beyond its limit is stopped. Available is the least of the machine's free memory, the control group's, and half of the room below `ulimit -v`. On a cluster this is the memory of each worker, which makes one run at a time.
         junit: Write every claim as a test in JUnit's XML
         sarif: Write failures in SARIF, for code scanning
@@ -924,7 +924,7 @@ class Gate:
         seeds: Seeds of each case, instead of its own
         jobs: Parallel runs [default: one per core]
         fresh: Repeat kept runs
-        store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A kept run is read back instead of being simulated: by the same command after an interruption, and by any other. A damaged file is set aside as NAME.json.bad and named, and its run is made again.
+        store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there as soon as it ends, under a name derived from all its inputs. A kept run is read back instead of being simulated: by the same command after an interruption, and by any other. A damaged file is set aside as NAME.json.bad and named, and its run is made again.
         memory: Memory that the runs may take together, as in 4gb [default: three quarters of the available memory] It is estimated beforehand: fewer runs are made in parallel if not all fit, and a run that does not fit alone is refused. A run that grows beyond its limit is stopped. Available is the least of the machine's free memory, the control group's, and half of the room below `ulimit -v`. On a cluster this is the memory of each worker, which makes one run at a time.
         """
 
