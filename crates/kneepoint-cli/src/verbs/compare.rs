@@ -170,7 +170,7 @@ pub(super) fn apart(session: &Session, schemes: &[String]) -> Result<(), Failure
     let known = |name: &&str| session.extensions().scheme(name).is_ok();
     for list in schemes {
         let names: Vec<&str> = list.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
-        if list.contains(',') && names.iter().all(known) {
+        if list.contains(',') && !names.is_empty() && names.iter().all(known) {
             let remedy = format!("write them with spaces between: `{}`", names.join(" "));
             return Err(Failure::usage(format!("`{list}` is a list of schemes"), remedy));
         }
