@@ -2,7 +2,7 @@
 //! Files and directories that have a random name until they are finished. Processes that cannot see each other, for
 //! example in two containers, may work in one directory.
 //!
-//! A file is locked as long as written. An unlocked one was left by a killed process, and is removed:
+//! A file is locked while it is written. An unlocked one was left by a killed process, and is removed:
 //!
 //! ```text
 //! writer   create · lock · is it still there? write …      else begin again

@@ -199,7 +199,7 @@ fn of_kind(kind: Kind) -> Vec<Item> {
     }
 }
 
-/// The metrics of all subjects. Items with the same key are one item.
+/// The metrics of all subjects. Metrics with the same key are one item.
 fn metrics(plain: impl Fn(&'static str, &str) -> Item) -> Vec<Item> {
     let mut keys: Vec<(&'static Metric, Vec<(Subject, &'static str)>)> = Vec::new();
     for subject in Subject::ALL {

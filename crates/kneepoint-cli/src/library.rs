@@ -7,7 +7,7 @@ use std::path::Path;
 use kneepoint::experiment::{self, Experiment, Pace, Publication, Scope};
 use kneepoint::scenario::Fault;
 use kneepoint::settings::names::same_name;
-use kneepoint::suggest::closest;
+use kneepoint::suggest::guess;
 use kneepoint_bench::session::Session;
 use kneepoint_bench::{files, threads};
 
@@ -202,8 +202,7 @@ fn from_file(
     if path != "-" && path.extension().is_none_or(|end| end != "toml") {
         let names: Vec<String> = all.iter().map(Carried::name).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let close = closest(&name, &names);
-        let meant = close.map_or(String::new(), |close| format!("did you mean `{close}`? "));
+        let meant = guess(&name, &names);
         return Err(Failure::usage(
             format!("unknown experiment `{name}`"),
             format!("{meant}`knee reproduce --list` shows all; experiment files end in .toml"),

@@ -12,6 +12,7 @@
 
 pub mod behind;
 pub mod emulator;
+mod fixed;
 mod forge;
 pub mod frame;
 #[cfg(feature = "bpf")]

@@ -3,13 +3,18 @@
 
 /// The remedy for an unknown name: the known name closest to `word`, if one is close, and the list of all.
 pub fn did_you_mean(word: &str, known: &[&str]) -> String {
-    let suggestion = closest(word, known).map_or(String::new(), |name| format!("did you mean `{name}`? "));
+    let suggestion = guess(word, known);
     let list: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
     match list.as_slice() {
         [] => "none is defined".into(),
         [one] => format!("{suggestion}expected {one}"),
         _ => format!("{suggestion}expected one of {}", list.join(", ")),
     }
+}
+
+/// The first words of a remedy for an unknown name, with a blank behind them; empty if no known name is close to `word`.
+pub fn guess(word: &str, known: &[&str]) -> String {
+    closest(word, known).map_or(String::new(), |name| format!("did you mean `{name}`? "))
 }
 
 /// The known name that `word` most likely misspells: at most a third of its letters differ (Damerau-Levenshtein).

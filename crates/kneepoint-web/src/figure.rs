@@ -11,7 +11,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kneepoint::experiment::{self, CheckResult, Claim, Experiment, Pace, Publication, Verdict, bins};
+use kneepoint::experiment::{self, CheckResult, Claim, Experiment, Pace, Publication, Verdict, Word, bins};
 use kneepoint::scenario::Settings;
 use kneepoint::study::Work;
 use kneepoint::table::{Frame, Row};
@@ -47,24 +47,6 @@ papers! {
     "ratcp" { "fig6", }
     "pisa" with "publication.toml" { "tab52", }
     "video" with "publication.toml" { "fig7", }
-}
-
-/// A word of a publication that stands for a number in checks, as `similar`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Word {
-    /// The word.
-    pub name: String,
-    /// Its number.
-    pub value: f64,
-    /// What the number is, and whose.
-    pub about: String,
-}
-
-/// The words of a publication, in its file next to its readings.
-#[derive(Default, Deserialize)]
-struct Words {
-    #[serde(default)]
-    word: Vec<Word>,
 }
 
 /// A published figure.
@@ -160,17 +142,14 @@ pub fn read(name: &str) -> Result<Figure, Vec<Problem>> {
     let found = known.into_iter().find(|(_, (own, _))| *own == name);
     let (paper, (_, text)) =
         found.ok_or_else(|| vec![Problem::new(format!("no figure is called `{name}`"))])?;
-    let publication = Publication::parse(paper.publication);
-    let both = publication.and_then(|publication| {
+    let all = Publication::parse(paper.publication).and_then(|publication| {
         let read = |pace| experiment::parse_known(&publication, text, pace);
-        Ok((read(Pace::Quick)?, read(Pace::Full)?))
+        Ok((read(Pace::Quick)?, read(Pace::Full)?, publication.words))
     });
-    let (quick, full) = both.map_err(|faults| -> Vec<Problem> {
+    let (quick, full, words) = all.map_err(|faults| -> Vec<Problem> {
         faults.into_iter().map(|fault| Problem::new(fault.message)).collect()
     })?;
     let experiment = Experiment { paper: paper.name.into(), ..quick };
-    // The parser has read it: it is TOML.
-    let Words { word: words } = toml::from_str(paper.publication).unwrap_or_default();
     Ok(Figure { experiment, words, full_s: longest_s(&full) })
 }
 

@@ -5,7 +5,7 @@ use kneepoint::report::json;
 use kneepoint::study::{Record, fingerprint};
 use kneepoint_bench::store;
 
-/// The name of the run, and the hash of the engine.
+/// The name of the run, and the placeholder for the engine's fingerprint.
 const NAME: &str = "0123456789abcdef";
 const ENGINE: &str = "@engine@";
 

@@ -10,9 +10,6 @@ use kneepoint::table::number::signed;
 use serde_json::Value;
 
 const PAGE: &str = "docs/live.md";
-const KEPT: &str = "validation/live";
-/// Those of a kernel in virtual time.
-const VIRTUAL: &str = "validation/live/virtual";
 /// The order of the page.
 const EXPERIMENTS: [&str; 8] =
     ["controllers", "mixes", "paths", "srtt", "cpu", "web", "ratcp-losses", "ratcp-steps"];
@@ -24,6 +21,37 @@ const SHOWN: [(&str, &str, f64); 5] = [
     ("completion_time_mean_ms", "completion, ms", 1.0),
     ("completions", "completed", 1.0),
 ];
+
+/// The kind of time of the hosts, by which reports are kept apart.
+#[derive(Clone, Copy)]
+enum Clock {
+    /// The machine's.
+    Real,
+    /// A kernel's own.
+    Virtual,
+}
+
+impl Clock {
+    /// In the order of the page.
+    const ALL: [Clock; 2] = [Clock::Real, Clock::Virtual];
+
+    /// The clock of a new report.
+    fn of(report: &Value) -> Result<Clock, String> {
+        match report["virtual_time"].as_bool() {
+            Some(false) => Ok(Clock::Real),
+            Some(true) => Ok(Clock::Virtual),
+            None => Err("no `virtual_time`: make the report with this version of `knee live`".into()),
+        }
+    }
+
+    /// The folder of its reports.
+    const fn folder(self) -> &'static str {
+        match self {
+            Clock::Real => "validation/live",
+            Clock::Virtual => "validation/live/virtual",
+        }
+    }
+}
 
 /// Arguments of `xtask live`.
 #[derive(Args)]
@@ -38,8 +66,8 @@ pub fn run(arguments: &Arguments) -> Result<(), String> {
         let name = report.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let kept = without_runs(read(report)?);
         let text = serde_json::to_string_pretty(&kept).map_err(|error| error.to_string())? + "\n";
-        let folder = if is_virtual(&kept) { VIRTUAL } else { KEPT };
-        put(&root(folder).join(format!("{name}.json")), &text)?;
+        let clock = Clock::of(&kept).map_err(|error| format!("{}: {error}", report.display()))?;
+        put(&root(clock.folder()).join(format!("{name}.json")), &text)?;
     }
     let page = root(PAGE);
     let old = fs::read_to_string(&page).map_err(|error| format!("{PAGE}: {error}"))?;
@@ -58,41 +86,35 @@ fn without_runs(mut report: Value) -> Value {
 fn sections() -> Result<String, String> {
     let mut text = String::new();
     for name in EXPERIMENTS {
-        for folder in [KEPT, VIRTUAL] {
-            let path = root(folder).join(format!("{name}.json"));
+        for clock in Clock::ALL {
+            let path = root(clock.folder()).join(format!("{name}.json"));
             if path.exists() {
-                section(&mut text, name, &read(&path)?);
+                section(&mut text, name, clock, &read(&path)?);
             }
         }
     }
     Ok(text)
 }
 
-/// Whether the hosts were a kernel in virtual time.
-fn is_virtual(report: &Value) -> bool {
-    report["hosts"].as_str().is_some_and(|hosts| hosts.ends_with("in virtual time"))
-}
-
 /// An experiment: its claims, and a line for each case.
-fn section(text: &mut String, name: &str, report: &Value) {
+fn section(text: &mut String, name: &str, clock: Clock, report: &Value) {
     let cases: &[Value] = report["cases"].as_array().map_or(&[], Vec::as_slice);
     let repetitions = || cases.iter().flat_map(|case| case["repetitions"].as_array().into_iter().flatten());
     let spoiled = repetitions().filter(|one| !one["spoiled"].is_null()).count();
     let late = repetitions().filter_map(|one| one["late_us"][1].as_f64()).fold(0.0, f64::max);
     let runs = repetitions().count();
-    let (heading, about) = if is_virtual(report) {
-        let hosts = report["hosts"].as_str().unwrap_or_default();
-        (
+    let text_of = |key: &str| report[key].as_str().unwrap_or_default();
+    let (heading, about) = match clock {
+        Clock::Real => (
+            format!("### `knee live live.{name}`: {}", text_of("title")),
+            format!(
+                "{runs} runs of the kernel, {spoiled} of them spoiled and left out; at most {late:.0} µs late in 99 of 100 packets"
+            ),
+        ),
+        Clock::Virtual => (
             format!("#### The same in virtual time: `knee live live.{name} --on uml`"),
-            format!("{hosts}; {runs} runs, {spoiled} of them spoiled and left out"),
-        )
-    } else {
-        let title = report["title"].as_str().unwrap_or_default();
-        let late = format!("at most {late:.0} µs late in 99 of 100 packets");
-        (
-            format!("### `knee live live.{name}`: {title}"),
-            format!("{runs} runs of the kernel, {spoiled} of them spoiled and left out; {late}"),
-        )
+            format!("{}; {runs} runs, {spoiled} of them spoiled and left out", text_of("hosts")),
+        ),
     };
     // Writing to a string cannot fail.
     let _ = writeln!(text, "\n{heading}\n\n{about}.\n");

@@ -136,7 +136,7 @@ impl Fast {
     }
 }
 
-/// The number of times that `whole` fits in `part`; 1 if both are zero.
+/// `part` over `whole`; 1 if `whole` is zero.
 fn ratio(part: Span, whole: Span) -> f64 {
     if whole == Span::ZERO { 1.0 } else { part.0 as f64 / whole.0 as f64 }
 }

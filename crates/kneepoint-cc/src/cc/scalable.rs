@@ -12,7 +12,7 @@
 //! ```
 //!
 //! `W` window, `S` slow-start threshold, `low` = 16: packets; `a` = 0.01 packets per packet acknowledged; `b` = 1/8.
-//! The window recovers from a loss of any size in ln(1 / (1 - b)) / ln(1 + a), or 13.4, round trips.
+//! A window of any size recovers from a loss in ln(1 / (1 - b)) / ln(1 + a), or 13.4, round trips.
 //!
 //! Readings: `low` is the paper's legacy window. There the gain falls from one packet a round trip to 0.16, and the
 //! decrease from a half to an eighth: at the loss rate that goes with it, a / (b · low) = 1/200, both laws have

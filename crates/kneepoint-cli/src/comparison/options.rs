@@ -15,7 +15,7 @@ use crate::pictures::ChartOptions;
 pub struct ComparisonOptions {
     #[command(flatten)]
     pub(super) sweep: SweepOptions,
-    /// Run further seeds until the 95 % intervals of the headline metrics are at most this half-width: a part of the mean, or points of a fraction
+    /// Run further seeds until the 95 % intervals of the headline metrics have at most this half-width: a part of the mean, or points of a fraction
     ///
     /// `2%` applies to all of them, `utilization=1%,delay=5%` to two, `completion_time_p50_ms=5%` to each group's median completion time. There are
     /// eight seeds at least, since fewer stop by chance, and twice as many in each round at most. The report names the number that was last.

@@ -16,7 +16,7 @@ mod table;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use kneepoint::suggest::closest;
+use kneepoint::suggest::guess;
 use kneepoint_bench::session::Session;
 
 use crate::completion;
@@ -302,8 +302,7 @@ fn pairs(option: &str, words: &[String]) -> Result<Vec<(String, String)>, Failur
             _ => {
                 let known: Vec<&str> =
                     PROPERTIES.iter().map(|one| one.word).filter(|one| of_one_way(one)).collect();
-                let meant = pair.and_then(|(key, _)| closest(key, &known));
-                let meant = meant.map_or(String::new(), |key| format!("did you mean `{key}`? "));
+                let meant = pair.map_or(String::new(), |(key, _)| guess(key, &known));
                 return Err(Failure::usage(
                     format!("{option}: `{word}` is not a property of a link"),
                     format!("{meant}write KEY=VALUE with one of {}", known.join(", ")),

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use kneepoint::experiment::{Pace, Scope};
 use kneepoint::scenario::Fault;
+use kneepoint::table::number::counted;
 use kneepoint_bench::files;
 use kneepoint_bench::session::Session;
 use serde_json::{Value, json};
@@ -115,6 +116,5 @@ fn line(answer: &Value) -> String {
 }
 
 fn extent(cases: usize, seeds: usize) -> String {
-    let counted = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     format!("{} with {}: {}", counted(cases, "case"), counted(seeds, "seed"), counted(cases * seeds, "run"))
 }

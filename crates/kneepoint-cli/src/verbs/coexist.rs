@@ -85,7 +85,7 @@ pub struct Arguments {
     /// Runs of each pair in each setting [default: 5, or 3 with --quick]
     #[arg(long, value_name = "N", value_parser = scenario::seeds)]
     seeds: Option<u32>,
-    /// Run further seeds until the 95 % interval of every share is at most this half-width, in parts of the fair share: 5%
+    /// Run further seeds until the 95 % interval of every share has at most this half-width, in parts of the fair share: 5%
     #[arg(long, value_name = "PART", value_parser = precision::part)]
     precision: Option<f64>,
     /// The first seed

@@ -11,8 +11,9 @@ use kneepoint::scenario::scheme::{self, Scheme};
 use kneepoint::settings::names::spelled;
 use kneepoint::settings::{Raw, Refusal, Settings};
 use kneepoint::study::Invalid;
-use kneepoint::study::dumbbell::{Asked, FLOWS, Question, Refused, START, Sessions, counted};
+use kneepoint::study::dumbbell::{Asked, FLOWS, Question, Refused, START, Sessions};
 use kneepoint::suggest::did_you_mean;
+use kneepoint::table::number::counted;
 use kneepoint::tcp::{self, Host};
 use kneepoint::units::{Interval, Rate, Span};
 use kneepoint_bench::answer::Answer;
@@ -170,7 +171,7 @@ pub(super) fn apart(session: &Session, schemes: &[String]) -> Result<(), Failure
     let known = |name: &&str| session.extensions().scheme(name).is_ok();
     for list in schemes {
         let names: Vec<&str> = list.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
-        if list.contains(',') && names.iter().all(known) {
+        if list.contains(',') && !names.is_empty() && names.iter().all(known) {
             let remedy = format!("write them with spaces between: `{}`", names.join(" "));
             return Err(Failure::usage(format!("`{list}` is a list of schemes"), remedy));
         }
@@ -267,8 +268,8 @@ fn text(value: &impl ToString) -> Raw {
 
 /// Additions to rate, round trip, flows and buffer in the title.
 fn also(arguments: &Arguments, path: &Fields) -> String {
-    let reverse = (arguments.reverse > 0)
-        .then(|| format!("{} in reverse", counted(&arguments.reverse.to_string(), "flow")));
+    let reverse =
+        (arguments.reverse > 0).then(|| format!("{} in reverse", counted(arguments.reverse, "flow")));
     let tcp = match arguments.tcp.len() {
         0 => None,
         1..=MOST_TOLD => Some(arguments.tcp.join(", ")),

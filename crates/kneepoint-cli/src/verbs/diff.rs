@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use kneepoint::report::difference::{self, Difference};
 use kneepoint::report::{Comparison, Manifest, json, output};
-use kneepoint::suggest::did_you_mean;
+use kneepoint::suggest::guess;
 use kneepoint_bench::answer::{self, Answer};
 use kneepoint_bench::files;
 use kneepoint_bench::session::Session;
@@ -85,7 +85,7 @@ fn answer(session: &Session, arguments: &Arguments) -> Result<Answer, Failure> {
     if let Some(unknown) = arguments.metric.iter().find(|key| !known.contains(&key.as_str())) {
         return Err(Failure::usage(
             format!("--metric: no metric is called `{unknown}`"),
-            suggestion(unknown, &known),
+            guess(unknown, &known) + "`knee list metrics` shows all",
         ));
     }
     let read = |place: &PathBuf| -> Result<(String, Comparison), Failure> {
@@ -95,15 +95,6 @@ fn answer(session: &Session, arguments: &Arguments) -> Result<Answer, Failure> {
     let found: Difference = difference::difference((&name_a, &a), (&name_b, &b), &arguments.metric);
     let tables = vec![answer::named("differences", difference::records(&found))];
     Ok(Answer::whole(difference::document(&found), json::render(&found), tables))
-}
-
-/// The closest key; all of them would be too many.
-fn suggestion(word: &str, known: &[&str]) -> String {
-    let all = "`knee list metrics` shows all";
-    match did_you_mean(word, known).split_once("? ") {
-        Some((closest, _)) => format!("{closest}? {all}"),
-        None => all.to_string(),
-    }
 }
 
 /// The provenance of the comparison itself.

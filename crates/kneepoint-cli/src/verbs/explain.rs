@@ -5,7 +5,7 @@ mod keys;
 
 use clap::Args;
 use kneepoint::settings::Field;
-use kneepoint::suggest::closest;
+use kneepoint::suggest::guess;
 use kneepoint_bench::session::Session;
 use serde_json::{Value, json};
 
@@ -63,10 +63,9 @@ fn print(session: &Session, named: &[&Item], as_json: bool) -> Result<(), Failur
 /// The failure for an unknown name.
 fn unknown(name: &str, all: &[Item]) -> Failure {
     let names = all.iter().map(|item| item.name).collect::<Vec<_>>();
-    let near = closest(name, &names).map(|near| format!("did you mean `{near}`? "));
     Failure::usage(
         format!("nothing is named `{name}`"),
-        near.unwrap_or_default() + "`knee list` shows every name; docs/output.md has the keys of files",
+        guess(name, &names) + "`knee list` shows every name; docs/output.md has the keys of files",
     )
 }
 

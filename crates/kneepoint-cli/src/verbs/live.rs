@@ -38,7 +38,7 @@ use crate::pictures::ChartOptions;
 use crate::terminal;
 use crate::values::distinct;
 use cases::{Case, Cases, Choice, cases};
-use measure::{Attempt, measure};
+use measure::{Attempt, Clock, measure};
 use on::Place;
 use queue::KernelQueue;
 
@@ -165,6 +165,7 @@ fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Fa
     let manifest = manifest::of(session, vec![source], seeds, notes);
     let report = report::Report::new(
         [title, hosts.about(), hosts.side().into()],
+        hosts.clock() == Clock::Virtual,
         conducted.outcome,
         &claims,
         reference.name(),

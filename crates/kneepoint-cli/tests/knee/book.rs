@@ -154,7 +154,7 @@ fn can_run(recipe: &Recipe) -> bool {
     };
     let able = ["root", "network namespaces", "TUN devices"].into_iter().all(has);
     if !able {
-        eprintln!("SKIPPED, no root or no TUN device: {}", recipe.question);
+        say(&format!("SKIPPED, no root or no TUN device: {}", recipe.question));
     }
     able
 }

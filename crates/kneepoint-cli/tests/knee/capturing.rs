@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 
-use super::{json, knee};
+use super::{json, knee, say};
 
 /// Sender `s`, router `r` whose output is 20 Mbit/s with room for 60 packets, receiver `d`; every point is captured. `NAME` prefixes
 /// the namespaces, and `OFFLOADS` is `on` or `off`.
@@ -78,7 +78,7 @@ fn mirrored(here: &Path) {
 #[test]
 fn losses_in_captures_of_tcpdump_are_those_that_the_sender_counted() {
     if let Some(lack) = missing() {
-        let _ = writeln!(std::io::stderr(), "SKIPPED: {lack}");
+        say(&format!("SKIPPED: {lack}"));
         return;
     }
     for offloads in ["on", "off"] {
@@ -106,6 +106,6 @@ fn losses_in_captures_of_tcpdump_are_those_that_the_sender_counted() {
             report += &format!(" {} {lost}", files.join("+"));
             assert!(lost.abs_diff(counted) * 20 <= counted, "{report}");
         }
-        let _ = writeln!(std::io::stderr(), "{report}");
+        say(&report);
     }
 }

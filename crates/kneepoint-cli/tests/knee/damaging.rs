@@ -241,7 +241,7 @@ fn processes_that_have_the_same_number_share_a_store() {
     };
     let allowed = Command::new("unshare").args(["--pid", "--fork", "true"]).output();
     if !allowed.is_ok_and(|done| done.status.success()) {
-        eprintln!("SKIPPED: PID namespaces need root and unshare; processes of one number were not tried");
+        say("SKIPPED: PID namespaces need root and unshare; processes of one number were not tried");
         return;
     }
     together(apart);

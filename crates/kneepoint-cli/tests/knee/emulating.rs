@@ -10,13 +10,13 @@ use std::time::{Duration, Instant};
 use kneepoint::report::output;
 
 use super::documented::assert_defined;
-use super::{Value, assert_refuses, knee, stderr, stdout};
+use super::{Value, assert_refuses, knee, say, stderr, stdout};
 
 /// Whether the machine permits links for this test; a message says if not, whether or not the test passes.
 pub fn able() -> bool {
     let lacks = kneepoint_linux::live::missing(&[]);
     if let Some(lack) = &lacks {
-        let _ = writeln!(std::io::stderr(), "SKIPPED: {lack}");
+        say(&format!("SKIPPED: {lack}"));
     }
     lacks.is_none()
 }

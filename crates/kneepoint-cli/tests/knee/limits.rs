@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use super::{names, stderr};
+use super::{names, say, stderr};
 
 const STUDY: [&str; 8] = ["compare", "reno", "--rate", "5mbit", "--duration", "5s", "--seeds", "2"];
 
@@ -110,6 +110,7 @@ fn closed_and_full_outputs_are_no_panic() {
 #[test]
 fn a_full_disk_is_an_error_and_leaves_no_part() {
     if !rustix::process::geteuid().is_root() {
+        say("SKIPPED: only root can mount a small disk");
         return;
     }
     for kilobytes in [4, 32, 128, 256] {

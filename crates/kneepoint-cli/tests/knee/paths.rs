@@ -69,7 +69,7 @@ fn every_sentence_of_the_page_is_said_by_its_command() {
     for (sentence, line) in all {
         let words: Vec<&str> = line.trim_start_matches("sudo ").split_whitespace().skip(1).collect();
         if words[0] == "live" || words[0] == "emulate" && !can_emulate() {
-            eprintln!("SKIPPED, no root, TUN device or kernel for virtual time: {sentence}");
+            say(&format!("SKIPPED, no root, TUN device or kernel for virtual time: {sentence}"));
             continue;
         }
         // The program has its path in any case.

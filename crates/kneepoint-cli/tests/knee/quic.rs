@@ -135,7 +135,7 @@ mod on_the_wire {
         let venv = Command::new(root.join("scripts/quic.sh")).arg("venv").output().expect("the script");
         if !venv.status.success() {
             let why = String::from_utf8_lossy(&venv.stderr);
-            eprintln!("SKIPPED: there is no aioquic, and it could not be installed: {why}");
+            say(&format!("SKIPPED: there is no aioquic, and it could not be installed: {why}"));
             return;
         }
         let python = String::from_utf8(venv.stdout).expect("UTF-8");

@@ -51,6 +51,7 @@ fn arguments_name_the_value_and_the_allowed_form() {
         (&["compare", "reno,cubic"], &["`reno,cubic` is a list of schemes", "`reno cubic`"]),
         (&["coexist", "reno, cubic"], &["`reno, cubic` is a list of schemes", "`reno cubic`"]),
         (&["compare", "reno,cubik"], &["no congestion control called `reno,cubik`"]),
+        (&["compare", ","], &["no congestion control called `,`"]),
         (
             &["compare", "reno", "--metric", "utilisation"],
             &["did you mean `utilization`? `knee list metrics` shows all"],

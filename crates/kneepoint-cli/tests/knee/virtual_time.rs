@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `knee live --on uml`: refusals anywhere, runs where the kernel is built.
 
-use std::io::Write;
-
 use super::*;
 
 /// A dumbbell that is overloaded a little.
@@ -17,7 +15,7 @@ fn able() -> bool {
     let findings = told["findings"].as_array().unwrap();
     let found = findings.iter().find(|finding| finding["name"] == "Linux in virtual time").unwrap();
     if found["available"] != true {
-        let _ = writeln!(std::io::stderr(), "SKIPPED: no Linux in virtual time: {}", found["detail"]);
+        say(&format!("SKIPPED: no Linux in virtual time: {}", found["detail"]));
     }
     found["available"] == true
 }

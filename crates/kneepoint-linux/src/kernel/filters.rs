@@ -23,6 +23,7 @@ use super::errors::{Error, While, heard, listening};
 use super::programs::{AQM, Filter, HINT};
 use super::settings::{self, Value};
 use super::{objects, pins, probe};
+use crate::fixed::{FIXED, PROBABILITY};
 
 /// The qdisc that holds filters.
 const HOLDER: &str = "clsact";
@@ -332,8 +333,8 @@ pub fn queue_status(device: &Device) -> Result<QueueStatus, Error> {
         Ok(QueueStatus {
             settings: settings::read(&types, &data, &config),
             length: (word(0) >> 32) as u32,
-            probability: word(8) as i64 as f64 / (1_u64 << 44) as f64,
-            average_window: word(32) as f64 / (1_u64 << 32) as f64,
+            probability: PROBABILITY.decode(word(8)),
+            average_window: FIXED.decode(word(32)),
             packets,
             hinted,
             spared,

@@ -13,6 +13,7 @@ use libbpf_rs::btf::types::{DataSec, Typedef, Var};
 use libbpf_rs::{AsRawLibbpf, OpenObject};
 
 use super::errors::{Error, While};
+use crate::fixed::{FINE, FIXED, Format};
 
 kneepoint::settings! {
     /// Parameters that a program has in addition to its algorithm's.
@@ -40,16 +41,17 @@ struct Unit {
     decode: fn(u64, &Field) -> String,
 }
 
-/// Fractional bits of `fine`, for factors whose differences matter.
-const FINE: u32 = 40;
-
 const UNITS: &[Unit] = &[
     Unit {
         typedef: "span_ns",
         encode: |text, _| text.parse::<Span>().ok().map(|span| span.0),
         decode: |bits, _| Span(bits).to_string(),
     },
-    Unit { typedef: "fixed", encode: |text, _| fraction(text, 32), decode: |bits, _| decimal(bits, 32, 9) },
+    Unit {
+        typedef: "fixed",
+        encode: |text, _| fraction(text, FIXED),
+        decode: |bits, _| decimal(bits, FIXED, 9),
+    },
     Unit {
         typedef: "fine",
         encode: |text, _| fraction(text, FINE),
@@ -76,13 +78,12 @@ const UNITS: &[Unit] = &[
     },
 ];
 
-fn fraction(text: &str, bits: u32) -> Option<u64> {
-    let scaled = (text.parse::<f64>().ok()? * (1_u64 << bits) as f64).round();
-    (scaled.abs() < 9.2e18).then_some(scaled as i64 as u64)
+fn fraction(text: &str, form: Format) -> Option<u64> {
+    form.encode(text.parse().ok()?)
 }
 
-fn decimal(bits: u64, fractional: u32, places: usize) -> String {
-    let text = format!("{:.places$}", bits as i64 as f64 / (1_u64 << fractional) as f64);
+fn decimal(bits: u64, form: Format, places: usize) -> String {
+    let text = format!("{:.places$}", form.decode(bits));
     text.trim_end_matches('0').trim_end_matches('.').to_string()
 }
 
@@ -315,6 +316,6 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_not_cut() {
         assert!(fits(255, 1) && !fits(256, 1) && fits(u64::MAX, 8));
-        assert_eq!(fraction("1e12", 32), None);
+        assert_eq!(fraction("1e12", FIXED), None);
     }
 }

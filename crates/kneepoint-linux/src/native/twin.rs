@@ -11,9 +11,10 @@ use kneepoint::units::Span;
 
 use super::foreign::{Ack, Algorithm, Parameter, Window, algorithms};
 use super::trace::{Signal, Step};
+use crate::fixed::FIXED;
 
-/// 2^32: the fixed-point numbers of C count in its inverse.
-const ONE: f64 = 4_294_967_296.0;
+/// The fixed-point numbers of C count in its inverse.
+const ONE: f64 = FIXED.one();
 
 /// The names of the controllers in the laboratory that have a twin in C.
 pub fn names() -> Vec<String> {

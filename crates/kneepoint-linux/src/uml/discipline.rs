@@ -11,6 +11,7 @@ use kneepoint::queue::{Any, Config, Facts, Limit};
 use kneepoint::units::{Bytes, Rate, Span};
 
 use super::netlink::attribute;
+use crate::fixed::{FINE, FIXED, Format};
 
 /// A discipline of Linux.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -207,19 +208,20 @@ fn pie(config: &Config, facts: &Facts) -> Result<Discipline, String> {
 /// PI, PISA and PIMC are our own (`bpf/tree/sch_knee.c`).
 fn pi(config: &Config, facts: &Facts) -> Result<Discipline, String> {
     only(config, &[("spare_gain_flows", "0")])?;
-    let number = |name: &str| get::<f64>(config, name);
-    let fixed = |name: &str, bits: u32| libm::round(number(name) * (1u64 << bits) as f64) as u64;
-    let interval = Span::from_secs_f64(1.0 / number("frequency"));
+    let fixed = |name: &str, form: Format| {
+        let number: f64 = get(config, name);
+        form.encode(number).ok_or_else(|| format!("{name} = {number} cannot be represented in the kernel"))
+    };
+    let interval = Span::from_secs_f64(1.0 / get::<f64>(config, "frequency"));
     // struct knee_options
-    let mut options: Vec<u8> = [fixed("a", 40), fixed("b", 40), fixed("reference", 32), interval.0]
-        .into_iter()
-        .flat_map(u64::to_ne_bytes)
-        .collect();
+    let law = [fixed("a", FINE)?, fixed("b", FINE)?, fixed("reference", FIXED)?, interval.0];
+    let mut options: Vec<u8> = law.into_iter().flat_map(u64::to_ne_bytes).collect();
     let written: String = get(config, "spare");
     let rule = Rule::ALL.iter().position(|rule| rule.name() == written).expect("one of them") as u32;
     options.extend([rule, get::<bool>(config, "at_arrival").into()].into_iter().flat_map(u32::to_ne_bytes));
-    let sparing = ["spare_gain", "spare_weight", "min_window", "min_window_share"];
-    options.extend(sparing.into_iter().flat_map(|name| fixed(name, 32).to_ne_bytes()));
+    for name in ["spare_gain", "spare_weight", "min_window", "min_window_share"] {
+        options.extend(fixed(name, FIXED)?.to_ne_bytes());
+    }
     options
         .extend([packets(facts), get::<bool>(config, "ecn").into()].into_iter().flat_map(u32::to_ne_bytes));
     Ok(plain("knee", Acts::OnArrival, vec![options]))

@@ -59,7 +59,7 @@ pub fn controls() -> impl Iterator<Item = &'static str> {
 pub struct Kernel {
     /// The program.
     pub program: PathBuf,
-    /// Patches that every kernel receives.
+    /// Its version and its sources.
     pub about: String,
 }
 

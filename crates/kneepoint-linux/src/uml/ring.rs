@@ -42,7 +42,8 @@ unsafe impl Send for Ring {}
 impl Ring {
     /// A ring for every device of the calling thread's namespace.
     pub(super) fn open() -> io::Result<Ring> {
-        // Without a protocol it receives nothing until it is complete. SAFETY: the call takes no pointers.
+        // Without a protocol it receives nothing until it is complete.
+        // SAFETY: the call takes no pointers.
         let socket = unsafe { libc::socket(libc::AF_PACKET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0) };
         if socket < 0 {
             return Err(io::Error::last_os_error());

@@ -122,7 +122,7 @@ def compare(
     shard: Make only runs I, I+N, I+2N, … of the study, unless they are kept already: for several machines with one store Each of N machines is given a number I from 1 to N. The last to finish, or the same command without it, reports.
     on: Make the runs on a Ray cluster: `ray` is this machine or $RAY_ADDRESS, `ray://HOST[:PORT]` one that is running, by default at port 10001 The store may then be a URL that fsspec supports, as in `--store s3://bucket/runs`; out/runs has copies. The Python package has the runs made: `pip install 'ray[client]' fsspec`. It is searched next to this program, then with python3; $KNEE_PYTHON names another interpreter. Scenarios, and the files that they name, are on the same paths everywhere.
     budget: Begin no run after this much time; the report is about those that ended [default: none, or 5min with --precision]
-    precision: Run further seeds until the 95 % intervals of the headline metrics are at most this half-width: a part of the mean, or points of a fraction `2%` applies to all of them, `utilization=1%,delay=5%` to two, `completion_time_p50_ms=5%` to each group's median completion time. There are eight seeds at least, since fewer stop by chance, and twice as many in each round at most. The report names the number that was last.
+    precision: Run further seeds until the 95 % intervals of the headline metrics have at most this half-width: a part of the mean, or points of a fraction `2%` applies to all of them, `utilization=1%,delay=5%` to two, `completion_time_p50_ms=5%` to each group's median completion time. There are eight seeds at least, since fewer stop by chance, and twice as many in each round at most. The report names the number that was last.
     series: Formats of the sampled series
     show_flows: Number of flows of each group whose windows are sampled and drawn, the first and the last among them
     charts: Formats of the charts in OUT/figures; SVG is always written
@@ -202,7 +202,7 @@ def coexist(
     measure: Measurement window [default: all but the first quarter, 50s..200s of 200s]
     start: Interval of random start times [default: the first twentieth, 0s..10s of 200s]
     seeds: Runs of each pair in each setting [default: 5, or 3 with --quick]
-    precision: Run further seeds until the 95 % interval of every share is at most this half-width, in parts of the fair share: 5%
+    precision: Run further seeds until the 95 % interval of every share has at most this half-width, in parts of the fair share: 5%
     seed: The first seed
     tcp: Options of every TCP, as `knee explain tcp` lists them (repeatable, or with commas)
     queues: Source of the queues' default settings
@@ -328,7 +328,7 @@ def run(
     shard: Make only runs I, I+N, I+2N, … of the study, unless they are kept already: for several machines with one store Each of N machines is given a number I from 1 to N. The last to finish, or the same command without it, reports.
     on: Make the runs on a Ray cluster: `ray` is this machine or $RAY_ADDRESS, `ray://HOST[:PORT]` one that is running, by default at port 10001 The store may then be a URL that fsspec supports, as in `--store s3://bucket/runs`; out/runs has copies. The Python package has the runs made: `pip install 'ray[client]' fsspec`. It is searched next to this program, then with python3; $KNEE_PYTHON names another interpreter. Scenarios, and the files that they name, are on the same paths everywhere.
     budget: Begin no run after this much time; the report is about those that ended [default: none, or 5min with --precision]
-    precision: Run further seeds until the 95 % intervals of the headline metrics are at most this half-width: a part of the mean, or points of a fraction `2%` applies to all of them, `utilization=1%,delay=5%` to two, `completion_time_p50_ms=5%` to each group's median completion time. There are eight seeds at least, since fewer stop by chance, and twice as many in each round at most. The report names the number that was last.
+    precision: Run further seeds until the 95 % intervals of the headline metrics have at most this half-width: a part of the mean, or points of a fraction `2%` applies to all of them, `utilization=1%,delay=5%` to two, `completion_time_p50_ms=5%` to each group's median completion time. There are eight seeds at least, since fewer stop by chance, and twice as many in each round at most. The report names the number that was last.
     series: Formats of the sampled series
     show_flows: Number of flows of each group whose windows are sampled and drawn, the first and the last among them
     charts: Formats of the charts in OUT/figures; SVG is always written

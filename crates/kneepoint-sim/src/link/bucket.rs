@@ -42,7 +42,7 @@ impl Bucket {
         enough
     }
 
-    /// Takes the tokens of a packet as soon as as many have come, at `now` or later: when that is. A packet that is larger than the
+    /// Takes the tokens of a packet as soon as there are enough, at `now` or later, and returns the time of that. A packet larger than the
     /// bucket waits for all of its tokens, so that nothing passes faster than they arrive.
     #[inline]
     pub(super) fn wait(&mut self, now: Time, size: u16) -> Time {

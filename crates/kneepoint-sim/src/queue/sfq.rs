@@ -62,7 +62,7 @@ crate::settings! {
 #[derive(Clone, Debug)]
 pub struct Sfq {
     places: Places,
-    /// Including whether each has a turn.
+    /// Each with whether it has a turn.
     queues: Vec<(Line, bool)>,
     turns: VecDeque<u32>,
     perturbation: Span,

@@ -18,6 +18,13 @@ pub const NONE: &str = "–";
 /// Between thousands: a narrow space at which no line breaks.
 const THIN: char = '\u{202f}';
 
+/// A number of things: `1 flow`, `3 flows`.
+pub fn counted(number: impl fmt::Display, what: &str) -> String {
+    let number = number.to_string();
+    let end = if number == "1" { "" } else { "s" };
+    format!("{number} {what}{end}")
+}
+
 /// A confidence interval as people read it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Spread {

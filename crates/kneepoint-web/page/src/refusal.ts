@@ -41,7 +41,7 @@ async function culprits(state: State, valid: State, check: Check): Promise<strin
   return guilty.length > 0 ? guilty : changed;
 }
 
-/** The values of a slider that are accepted, between the one that stood there and the refused one: a place halfway is tried, again and again. */
+/** The values of a slider that are accepted, by bisection between the previous value and the refused one. */
 async function range(knob: Knob, wanted: number, valid: State, check: Check): Promise<{ text: string; nearest: Refusal["nearest"] }> {
   const { of, at, last } = placesOf(knob);
   const accepts = async (place: number): Promise<boolean> => !refused(await check(withField(valid, knob.path, knob.written(at(place)))));
@@ -80,7 +80,7 @@ export function schemesBefore(checked: Checked | undefined): Pick<Refusal, "befo
 /** A problem and its remedy; of several the first, and how many more there are. */
 export function worded(problems: Problem[]): string {
   const [first] = problems;
-  if (!first) return "the engine says no more";
+  if (!first) return "the engine gives no reason";
   const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : "";
   return `${first.message}${more}${first.help ? `; ${first.help}` : ""}`;
 }

@@ -6,6 +6,7 @@ import { make, named } from "./dom.ts";
 import type { Film } from "./film.ts";
 import { short } from "./paint.ts";
 import type { Catalogue, Metric, Row } from "./types.ts";
+import type { Span } from "./worker.ts";
 
 /** A number under a metric, for people. */
 function shown(metric: Metric, value: number | null | undefined): string {
@@ -70,6 +71,14 @@ export function results(films: Film[], labels: string[], catalogue: Catalogue): 
     make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "Metric"), ...labels.map((label) => make("th", { scope: "col" }, label)))),
     make("tbody", {}, ...section(undefined, catalogue.metrics.run, films, labels.length, new Set()), ...sections),
   );
+}
+
+/** The number of simulated packets, and the time of all runs together: they go on side by side. */
+export function effort(films: Film[], spans: Span[]): string {
+  const packets = films.reduce((sum, film) => sum + film.answer.bottleneck_packets, 0);
+  const took = Math.max(...spans.map(([, ended]) => ended)) - Math.min(...spans.map(([began]) => began));
+  const by = films.length > 1 ? `, ${films.length} runs side by side` : "";
+  return `${packets.toLocaleString("en")} packets simulated in ${took.toFixed(0)} ms${by}`;
 }
 
 /** Says so if a part of the table is out of sight. */

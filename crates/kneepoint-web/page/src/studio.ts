@@ -7,22 +7,21 @@ import { scalesOf, type Scales } from "./charts.ts";
 import { Claims } from "./claims.ts";
 import { Column } from "./column.ts";
 import { named } from "./dom.ts";
-import { type Film, PACKETS } from "./film.ts";
+import type { Film } from "./film.ts";
 import { knobsOf, slider, sliderOf } from "./knobs.ts";
 import { accept, blame, mark, refuse, type Way } from "./notice.ts";
 import { onTheme } from "./paint.ts";
 import { Player } from "./player.ts";
+import { questionOf, scenarioOf } from "./question.ts";
 import { explain, type Refusal, schemesBefore, type Valid } from "./refusal.ts";
-import { overflows, results } from "./results.ts";
+import { effort, overflows, results } from "./results.ts";
 import { another, type Axis, axisOf, editable } from "./schemes.ts";
 import { settingOf } from "./setting.ts";
 import { Clerk } from "./staff.ts";
-import { checkedOf, copyOf, figureOf, GREATEST_SEED, isSeed, keyOf, presetOf, setOf, type State, storyOf, textOf, withStory } from "./state.ts";
-import type { Catalogue, Checked, Problem, Problems, Question } from "./types.ts";
+import { checkedOf, copyOf, figureOf, GREATEST_SEED, isSeed, keyOf, presetOf, type State, storyOf, textOf, withStory } from "./state.ts";
+import type { Catalogue, Checked, Problem, Problems } from "./types.ts";
 
 const MOST_COLUMNS = 4;
-const INSTANTS = 1000;
-const FOLLOWED = 8;
 /** The instant that is shown first: at the beginning nothing is to be seen. */
 const IN_THE_MIDDLE = 0.4;
 /** A refusal that stands for this long is explained, in milliseconds: a slider may be on its way. */
@@ -168,7 +167,7 @@ export class Studio {
     const valid = this.#valid;
     if (!valid) return "";
     const { state, checked } = valid;
-    const scenario = this.#scenario(state);
+    const scenario = scenarioOf(state, this.files);
     const seeded = state.seed === undefined ? checked : await this.clerk.check({ ...scenario, set: [...scenario.set, `run.seed=${state.seed}`] });
     return withStory("problems" in seeded ? checked.text : seeded.text, textOf(state));
   }
@@ -178,19 +177,6 @@ export class Studio {
     this.#heads();
     this.#draw();
     this.#settle();
-  }
-
-  #scenario(state: State): Question {
-    const [text, set] = [textOf(state), setOf(state)];
-    const written = [text, ...set].join("\n");
-    const files = Object.entries(this.files).filter(([name]) => written.includes(name) || written.includes(JSON.stringify(name)));
-    return { text, set, files: Object.fromEntries(files) };
-  }
-
-  #question(state: State, place: number): Question {
-    // Without a seed it is the scenario's first, which may have more digits than a number of a page.
-    const seed = state.seed === undefined ? {} : { seed: state.seed };
-    return { ...this.#scenario(state), ...seed, case: place, instants: INSTANTS, followed: FOLLOWED, packets: PACKETS };
   }
 
   /** Reads a change of the controls, and marks the results if it is refused. */
@@ -203,7 +189,7 @@ export class Studio {
   async #check(anew: boolean, run = anew): Promise<Problem[]> {
     const round = ++this.#round;
     const state = this.state;
-    const checked = checkedOf(state) ?? (await this.clerk.check(this.#scenario(state)));
+    const checked = checkedOf(state) ?? (await this.clerk.check(scenarioOf(state, this.files)));
     if (round !== this.#round) return [];
     if ("problems" in checked) return checked.problems;
     const cases = this.checked?.cases.length;
@@ -232,7 +218,7 @@ export class Studio {
     const round = this.#round;
     clearTimeout(this.#explaining);
     this.#explaining = setTimeout(async () => {
-      const check = (state: State): Promise<Checked | Problems> => this.clerk.check(this.#scenario(state));
+      const check = (state: State): Promise<Checked | Problems> => this.clerk.check(scenarioOf(state, this.files));
       const refusal = await explain(copyOf(this.state), valid, problems, check);
       if (round === this.#round) this.#mark(refusal);
     }, SETTLED);
@@ -341,7 +327,7 @@ export class Studio {
     let left = this.columns.length;
     let failed: Problem[] | undefined;
     this.columns.forEach((column, place) => {
-      column.run(this.#question(state, place), duration, (problems) => {
+      column.run(questionOf(state, this.files, place), duration, (problems) => {
         left -= 1;
         if (problems) failed ??= problems.problems;
         else this.#draw();
@@ -435,12 +421,8 @@ export class Studio {
     if (!this.#refused) mark(undefined);
     named("results").replaceChildren(results(films, this.labels.slice(0, films.length), this.#catalogue));
     overflows();
-    const packets = films.reduce((sum, film) => sum + film.answer.bottleneck_packets, 0);
-    const spans = this.columns.map(({ span }) => span);
-    const took = Math.max(...spans.map(([, ended]) => ended)) - Math.min(...spans.map(([began]) => began));
-    const by = films.length > 1 ? `, ${films.length} runs side by side` : "";
-    named("effort").textContent = `${packets.toLocaleString("en")} packets simulated in ${took.toFixed(0)} ms${by}`;
-    this.#claims.live(figureOf(valid.state), this.#scenario(valid.state), settingOf(valid.state, valid.checked), films.map((film) => film.answer.rows));
+    named("effort").textContent = effort(films, this.columns.map(({ span }) => span));
+    this.#claims.live(figureOf(valid.state), scenarioOf(valid.state, this.files), settingOf(valid.state, valid.checked), films.map((film) => film.answer.rows));
     this.onsettled();
   }
 

@@ -51,7 +51,7 @@ impl Paper {
         self.width
     }
 
-    /// A paper of some width for one of `count` charts one above another, which share what is added to the height.
+    /// A paper of some width for one of `count` charts, one above another, which share what is added to the height.
     pub(super) fn row(self, width: f64, count: usize) -> Paper {
         Paper { width: Some(width), taller: self.taller / count.max(1) as f64, ..self }
     }

@@ -13,7 +13,7 @@ pub(in super::super) struct Scale {
     zero: Option<f64>,
 }
 
-/// Pixels from one number to the next one above another.
+/// Pixels between two numbers, one above the other.
 const ROW: f64 = 24.0;
 
 impl Scale {

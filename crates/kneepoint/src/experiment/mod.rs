@@ -43,7 +43,7 @@ mod vet;
 pub use bins::Bins;
 pub use claim::{Cause, CheckResult, Claim, Judgement, Verdict};
 pub use outcome::{Because, Reproduction};
-pub use publication::{Choice, Publication};
+pub use publication::{Choice, Publication, Word};
 pub use read::{parse, parse_for, parse_in, parse_known, parse_with};
 pub use sections::{FigureSpec, Scale};
 pub use vet::observed;

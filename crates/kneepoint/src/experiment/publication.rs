@@ -34,7 +34,19 @@ const GREATEST_JOINT: usize = 256;
 pub struct Publication {
     /// The shared readings.
     pub(super) readings: Vec<Shared>,
-    words: BTreeMap<String, f64>,
+    /// The words that are numbers in checks, in the order of the file.
+    pub words: Vec<Word>,
+}
+
+/// A word of the text that is a number in checks.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Word {
+    /// The word, as in `similar`.
+    pub name: String,
+    /// The number.
+    pub value: f64,
+    /// The quantity that it counts.
+    pub about: String,
 }
 
 /// A reading that several experiments share.
@@ -79,11 +91,11 @@ fn publication(root: &Table, faults: &mut Faults) -> Publication {
         let message = format!("a publication has no section `{}`", key.text);
         faults.add_with_help(&key.span, message, did_you_mean(&key.text, &["reading", "word"]));
     }
-    let mut words = BTreeMap::new();
+    let mut words: Vec<Word> = Vec::new();
     for table in root.tables("word", faults) {
         let shape = Shape { place: "[[word]]", besides: &[], required: &["name", "value", "about"] };
-        let WordParams { name: Words(name), value, about: _ } = settings(table, shape, faults);
-        if words.insert(name.clone(), value).is_some() {
+        let WordParams { name: Words(name), value, about: Words(about) } = settings(table, shape, faults);
+        if words.iter().any(|word| word.name == name) {
             let message = format!("`{name}` has two values");
             faults.add_with_help(
                 table.place("name"),
@@ -91,6 +103,7 @@ fn publication(root: &Table, faults: &mut Faults) -> Publication {
                 "give a word one value in the whole publication",
             );
         }
+        words.push(Word { name, value, about });
     }
     let mut readings: Vec<Shared> = Vec::new();
     for table in root.tables("reading", faults) {
@@ -267,12 +280,13 @@ pub(super) fn choices(readings: &[&Shared]) -> Vec<Choice> {
     choices
 }
 
-fn replace(expression: &mut Expression, words: &BTreeMap<String, f64>) {
+fn replace(expression: &mut Expression, words: &[Word]) {
     match expression {
         Expression::Number(_) => {}
         Expression::Observed(reference) => {
-            if let Some(value) = words.get(&reference.metric).filter(|_| reference.labels.is_empty()) {
-                *expression = Expression::Number(*value);
+            let word = words.iter().find(|word| word.name == reference.metric);
+            if let Some(word) = word.filter(|_| reference.labels.is_empty()) {
+                *expression = Expression::Number(word.value);
             }
         }
         Expression::Negative(inner) | Expression::Absolute(inner) | Expression::Along(_, inner, _) => {

@@ -137,8 +137,13 @@ impl Telling<'_> {
 
     /// The likeness of rivals to the best.
     fn likeness(&self, alike: &[usize]) -> String {
-        let close = alike.iter().filter(|rank| self.judged.is_close(self.judged.best(), **rank)).count();
-        let random = "statistically indistinguishable from it";
+        let best = self.judged.best();
+        let close = alike.iter().filter(|rank| self.judged.is_close(best, **rank)).count();
+        let random = match self.judged.p(best, alike[0]) {
+            Some(_) => "statistically indistinguishable from it",
+            // A single run is untested, and has the same number.
+            None => "equal to it",
+        };
         match close {
             0 => random.into(),
             all if all == alike.len() => format!("equal to it within {}", self.packet()),

@@ -6,7 +6,6 @@ mod title;
 
 pub(super) use question::replaced;
 pub use question::{Asked, FLOWS, Question, Refused, START};
-pub use title::counted;
 
 use crate::scenario::scheme::Scheme;
 use crate::scenario::tree::{Table, Value};

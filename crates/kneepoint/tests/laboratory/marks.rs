@@ -182,7 +182,7 @@ fn prague_shares_by_virtual_round_trips() {
     // Where marks are random, both kinds see the same fraction, and get equal shares.
     let at_random = advantage_of_the_near("prague:transition=0", "red-ecn");
     let without = advantage_of_the_near("prague:virtual_rtt=0s", "red-ecn");
-    // A step marks late reacting flows more often, so some of the advantage remains.
+    // A step marks flows that react late more often, so some of the advantage remains.
     let at_a_step = advantage_of_the_near("prague:transition=0", "l4s");
     let dctcp = advantage_of_the_near("dctcp", "step:delay=1ms");
     assert!((0.8..1.25).contains(&at_random), "{at_random}");

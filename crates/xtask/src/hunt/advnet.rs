@@ -20,7 +20,7 @@ use rayon::prelude::*;
 /// The traces to compare.
 #[derive(Args)]
 pub struct Arguments {
-    /// Every so many-th trace
+    /// Every n-th trace
     #[arg(long, default_value_t = 1)]
     each: usize,
     /// Print every trace

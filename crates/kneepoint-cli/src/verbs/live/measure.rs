@@ -25,9 +25,9 @@ pub const FOLLOWED: usize = 4;
 /// The time that runs take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clock {
-    /// The machine's fault: another attempt may be better.
+    /// The machine's time: another attempt may be better.
     Real,
-    /// The kernel's fault: another attempt would fail, too.
+    /// The kernel's own time: another attempt would be the same.
     Virtual,
 }
 

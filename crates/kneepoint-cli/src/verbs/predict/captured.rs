@@ -5,7 +5,7 @@ use kneepoint::capture::{self, Capture, Direction, Transfer, Vantage};
 use kneepoint::predict::{Config, Judge};
 use kneepoint::report::predictions::{Course, Predictions, WatchedFlow, WatchedRun};
 use kneepoint::rng::Rng;
-use kneepoint::study::dumbbell::counted;
+use kneepoint::table::number::counted;
 use kneepoint::units::Span;
 use kneepoint_bench::session::Session;
 
@@ -150,7 +150,7 @@ pub(super) fn list(session: &Session, arguments: &Arguments, as_json: bool) -> R
     if untimed > 0 {
         warnings.push(format!(
             "Of {}, no acknowledgement is later than the data that it is for: the clocks of the two directions differ.",
-            counted(&untimed.to_string(), "flow")
+            counted(untimed, "flow")
         ));
         notes.extend(warnings.last().cloned());
     }

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use kneepoint::capture::{self, Capture, ClockStep, qlog};
-use kneepoint::study::dumbbell::counted;
+use kneepoint::table::number::counted;
 use kneepoint_bench::files;
 
 use crate::compressed::{self, Unpacked};
@@ -121,15 +121,12 @@ fn notes_on_files(capture: &Capture, files: &[PathBuf]) -> Vec<String> {
     let mut notes = few(steps);
     let fragmented = capture.fragmented();
     if fragmented.whole > 0 {
-        notes.push(format!(
-            "Put together from IP fragments: {}.",
-            counted(&fragmented.whole.to_string(), "packet")
-        ));
+        notes.push(format!("Put together from IP fragments: {}.", counted(fragmented.whole, "packet")));
     }
     if fragmented.incomplete > 0 {
         notes.push(format!(
             "IP fragments of {} are missing. Bytes that were only in these are missing from the numbers.",
-            counted(&fragmented.incomplete.to_string(), "packet")
+            counted(fragmented.incomplete, "packet")
         ));
     }
     let setbacks = capture.setbacks();
@@ -138,7 +135,7 @@ fn notes_on_files(capture: &Capture, files: &[PathBuf]) -> Vec<String> {
             "An earlier time than the packet before at its interface, by up to 5 ms, was noted for {}: several queues of a network \
              card mix packets so, or the clock was corrected. They were sorted by time. Where that is not their order, round trips and losses \
              are missing.",
-            counted(&setbacks.to_string(), "packet")
+            counted(setbacks, "packet")
         ));
     }
     let cut = capture.cut_headers();
@@ -146,14 +143,14 @@ fn notes_on_files(capture: &Capture, files: &[PathBuf]) -> Vec<String> {
         notes.push(format!(
             "The snapshot length cuts {}. Options in them are missing: timestamps, without which round trips of \
              retransmitted packets are unknown, and selective acknowledgements. Capture with `tcpdump -s 120`.",
-            counted(&cut.to_string(), "TCP header")
+            counted(cut, "TCP header")
         ));
     }
     let alone = capture.answers_alone().len();
     if alone > 0 && !capture.senders().is_empty() {
         notes.push(format!(
             "Only the acknowledgements of {} were captured: the direction of the data is missing.",
-            counted(&alone.to_string(), "flow")
+            counted(alone, "flow")
         ));
     }
     let senders = capture.senders();
@@ -161,15 +158,11 @@ fn notes_on_files(capture: &Capture, files: &[PathBuf]) -> Vec<String> {
     if unanswered > 0 {
         notes.push(format!(
             "Of {} only the data was captured: the direction of the acknowledgements is missing, and round trips with it.",
-            counted(&unanswered.to_string(), "flow")
+            counted(unanswered, "flow")
         ));
     }
     if capture.others() > 0 {
-        notes.push(format!(
-            "Ignored {}: {}.",
-            counted(&capture.others().to_string(), "other packet"),
-            kinds(capture)
-        ));
+        notes.push(format!("Ignored {}: {}.", counted(capture.others(), "other packet"), kinds(capture)));
     }
     notes
 }

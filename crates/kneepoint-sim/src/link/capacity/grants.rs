@@ -9,7 +9,7 @@
 //! ```
 //!
 //! A packet that begins in a grant may exceed it; the excess is taken from the next grant. The rest of a grant is lost
-//! when no packet waits. With `peak` packets of a grant follow each other at that rate, and packets that arrive meanwhile
+//! when no packet waits. With `peak`, packets of a grant follow each other at that rate, and packets that arrive meanwhile
 //! can still use the grant.
 
 use super::constant::Constant;

@@ -117,7 +117,7 @@ impl Pool {
         while !after(here) {
             (before, here) = (here, self.behind[here as usize]);
         }
-        // A queue of one gives the packet its slot; then it is linked in.
+        // A line of its own gives the packet its place; then it is linked in.
         let mut alone = Flight::EMPTY;
         self.push(&mut alone, arrival, packet);
         self.behind[alone.first as usize] = here;

@@ -271,7 +271,7 @@ fn handshake(opener: &[Segment], accepter: &[Segment]) -> Option<(Span, Span)> {
     let third = opener.iter().find(|one| !one.syn && one.at >= accepted.at).filter(|third| follows(third))?;
     let to_accepter = accepted.at.since(syn.at);
     let to_opener = third.at.since(accepted.at);
-    // Without a first flight, too, the next packet comes after a timeout.
+    // If the first flight was lost as well, the next packet comes after a timeout.
     let least =
         |handshake: Span, echoed: Option<Span>| echoed.map_or(handshake, |echoed| handshake.min(echoed));
     Some((least(to_accepter, echoed(accepter, opener)), least(to_opener, echoed(opener, accepter))))

@@ -7,7 +7,7 @@ use super::{Change, Compared, Difference, Matched};
 use crate::metric::Metric;
 use crate::report::factor;
 use crate::table::Estimate;
-use crate::table::number::{NONE, significant};
+use crate::table::number::{NONE, counted, significant};
 
 /// The most cases of which a terminal shows each metric.
 const FEW: usize = 3;
@@ -76,11 +76,6 @@ fn verdict(difference: &Difference) -> Prose {
         counted(runs, "run"),
         counted(total, "comparison")
     ))
-}
-
-/// `1 run`, `3 runs`
-fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// The change in proportion to the first number.

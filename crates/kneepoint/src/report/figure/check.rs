@@ -11,7 +11,7 @@ use crate::measure::{Subject, headlines};
 use crate::metric::Metric;
 use crate::scenario::FigureSpec;
 use crate::spec::Valid;
-use crate::suggest::{closest, did_you_mean};
+use crate::suggest::{did_you_mean, guess};
 
 /// The names of the parts of runs that metrics can be of.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -160,10 +160,8 @@ pub(super) fn quantity_text(wanted: &str) -> Result<String, Misfit> {
                     .flat_map(|subject| subject.metrics())
                     .map(|metric| metric.key.as_str())
                     .collect();
-                let meant = closest(&unknown.metric, &keys);
-                let meant = meant.map_or(String::new(), |key| format!("did you mean `{key}`? "));
                 let message = format!("no run measures `{}`", unknown.metric);
-                Misfit { message, help: format!("{meant}`knee list metrics` shows all") }
+                Misfit { message, help: guess(&unknown.metric, &keys) + "`knee list metrics` shows all" }
             }),
         },
         Err(wrong) => called()

@@ -127,7 +127,7 @@ fn section(report: &Report, (rank, case): (usize, &Case)) -> Section {
 }
 
 const PROCESSOR: &str = "Sending: user and kernel mode of the threads that write into sockets. Receiving: elapsed time of the near \
-                         host's kernel for the frames it is handed: TCP takes them in, congestion control hears of \
+                         host's kernel for the frames it is handed: TCP takes them in, congestion control processes \
                          acknowledgements, and newly permitted segments are sent. Both per packet of data.";
 
 /// The number of runs, and their fates.
@@ -137,10 +137,10 @@ fn runs(side: &str, case: &Case) -> String {
     let again: u32 = case.repetitions.iter().map(|one| one.machine.attempts.saturating_sub(1)).sum();
     let mut text = format!("{counted} runs of {side}, {predicted} of the simulator.");
     if again > 0 {
-        text += &format!(" {again} runs were repeated, because packets came late.");
+        text += &format!(" Repeated because packets came late: {}.", number::counted(again, "run"));
     }
     if spoiled > 0 {
-        text += &format!(" {spoiled} repetitions stayed spoiled and are in no mean.");
+        text += &format!(" Spoiled to the end, and in no mean: {}.", number::counted(spoiled, "repetition"));
     }
     let superpackets: u64 = case.repetitions.iter().map(|one| one.machine.superpackets).sum();
     if superpackets > 0 {

@@ -98,8 +98,8 @@ pub(super) const ALL: &[Output] = &[
         parts: &[
             Key("runs", "Different runs that the study wants."),
             Key("kept", "Of these, those that are kept and would be read back."),
-            Key("new", "Those that would be made, of the shard if there is one."),
-            Key("left", "Those that would be left to other shards."),
+            Key("new", "Runs that would be made, of the shard if there is one."),
+            Key("left", "Runs that would be left to other shards."),
             Key(
                 "cpu_seconds",
                 "Processor time of the new ones, by trial of some of them; null if none was tried.",
@@ -140,7 +140,7 @@ pub(super) const ALL: &[Output] = &[
             Key("shard", "The shard, as `1/2`."),
             Key("runs", "Different runs that the study wants, or with `--readings` both studies."),
             Key("kept", "The kept runs among these."),
-            Key("left", "Those that are left to other shards."),
+            Key("left", "Runs that are left to other shards."),
         ],
     },
     Output {

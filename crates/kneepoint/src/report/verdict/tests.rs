@@ -113,6 +113,14 @@ fn delays_that_differ_by_less_than_a_packet_takes_are_equal() {
 }
 
 #[test]
+fn of_single_runs_one_with_the_best_number_is_equal_and_not_indistinguishable() {
+    const TWIN: Given = (&[("scheme", "twin")], PIE.1);
+    let lone = |given: Given| -> Given { (given.0, &given.1[..1]) };
+    let text = said(&[lone(DROPTAIL), lone(PIE), lone(TWIN)]);
+    assert!(text.contains("(12.2 ms) is equal to it") && text.contains("than droptail"), "{text}");
+}
+
+#[test]
 fn over_several_conditions_it_counts_them() {
     const SEEN: [&[(f64, f64)]; 2] = [PIE.1, DROPTAIL.1];
     let case = |levels, seen: usize| -> Given { (levels, SEEN[seen]) };

@@ -8,6 +8,7 @@
 use super::question::{FLOWS, FORWARD};
 use crate::scenario::tree::{Node, Table, Value};
 use crate::scenario::{Buffer, fitting_name};
+use crate::table::number::counted;
 use crate::units::{Rate, Span};
 
 /// Fields set from outside that a title names; more are counted.
@@ -20,7 +21,7 @@ type Words = fn(&Node) -> Option<String>;
 const TOLD: [(&str, Words); 4] = [
     ("topology.rate", |node| Some(node.as_text()?.parse::<Rate>().ok()?.people())),
     ("topology.rtt", |node| Some(format!("{} RTT", node.as_text()?.parse::<Span>().ok()?.people()))),
-    (FLOWS, |node| Some(counted(&node.show(), "flow"))),
+    (FLOWS, |node| Some(counted(node.show(), "flow"))),
     ("topology.buffer", |node| {
         Some(format!("{} of buffer", node.as_text()?.parse::<Buffer>().ok()?.people()))
     }),
@@ -45,11 +46,6 @@ pub(super) fn title(root: &Table, swept: &[&str], also: &str, set: &[String]) ->
     let also = also.split_terminator(", ").filter(|part| !part.is_empty()).map(String::from);
     let all: Vec<String> = told.chain(also).chain(set).collect();
     fitting_name(if all.is_empty() { "One bottleneck".into() } else { all.join(", ") }.as_str())
-}
-
-/// `1 flow`, `2 flows`
-pub fn counted(number: &str, what: &str) -> String {
-    if number == "1" { format!("1 {what}") } else { format!("{number} {what}s") }
 }
 
 /// A field by its path: of a section, or of the group of long transfers.

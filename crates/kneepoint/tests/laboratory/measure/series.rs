@@ -194,7 +194,7 @@ fn what_crosses_a_link_counts_in_its_interval_even_if_it_is_told_ahead() {
     assert!(!table.columns.contains(&"retransmissions[constant]".into()), "it has no senders");
 }
 
-/// Controllers that record the number of their flow and otherwise behave like the default.
+/// A view whose controllers show the number of their flow, and which is otherwise [`Still`].
 struct Remembering;
 
 impl View for Remembering {
