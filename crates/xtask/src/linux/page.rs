@@ -158,6 +158,6 @@ mod tests {
     fn a_queue_that_the_simulator_lacks_is_named_where_its_numbers_are_missing() {
         let lacking = PAGE.lines().filter(|line| line.contains("/ – |"));
         assert!(lacking.clone().all(|line| line.contains("fq-codel with a step")) && lacking.count() > 0);
-        assert!(PAGE.contains("*with a step* has no number of the simulator (–)"));
+        assert!(PAGE.contains("*fq-codel with a step* have no number of the simulator (–)"));
     }
 }
