@@ -38,13 +38,13 @@ archive() {
     | gzip -9n
 }
 
-# package TARGET PROGRAM: dist/knee-VERSION-TARGET.tar.gz, a folder with the program, its licences, README.md,
-# CHANGELOG.md and the output of `share`.
+# package TARGET PROGRAM: dist/knee-VERSION-TARGET.tar.gz, a folder with the program, its licences, README.md and the pages that it leads to,
+# and the output of `share`.
 package() {
   local name=knee-$VERSION-$1
   rm -rf "target/packages/$name"
   mkdir -p "target/packages/$name" dist
-  cp -r LICENSE-APACHE LICENSE-MIT README.md CHANGELOG.md SECURITY.md "$2" target/share "target/packages/$name/"
+  cp -r LICENSE-APACHE LICENSE-MIT README.md ARCHITECTURE.md CHANGELOG.md CITATION.cff CONTRIBUTING.md DESIGN.md SECURITY.md docs "$2" target/share "target/packages/$name/"
   archive "target/packages/$name" > "dist/$name.tar.gz"
   echo "dist/$name.tar.gz"
 }

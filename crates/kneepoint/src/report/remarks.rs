@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Remarks on the headline metrics that follow from the rows: effects of links without their own column, and a goodput
-//! above the capacity.
+//! Remarks on the headline metrics that follow from the rows: effects of links without their own column, ECN that
+//! some rivals have and others lack, and a goodput above the capacity.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,26 @@ pub(super) fn of(comparison: &Comparison) -> Vec<String> {
     let noted = cautions.chain(comparison.manifest.notes.iter().cloned());
     let runs = || comparison.schemes.iter().flat_map(|scheme| &scheme.runs);
     let effects = EFFECTS.iter().flat_map(|effect| shares(runs(), effect));
-    noted.chain(effects).chain(beyond_capacity(runs())).collect()
+    noted.chain(effects).chain(marking(comparison)).chain(beyond_capacity(runs())).collect()
+}
+
+/// The rivals whose packets are marked, where those of others are dropped: part of a difference in delay or loss may come from it.
+fn marking(comparison: &Comparison) -> Option<String> {
+    let mean = |rank: usize, key| comparison.schemes[rank].estimate(key).mean;
+    let mut marked: BTreeMap<String, bool> = BTreeMap::new();
+    for rank in comparison.contests().iter().flat_map(|contest| contest.rivals.iter().copied()) {
+        let marks = mean(rank, "mark_ratio") > 0.0;
+        if marks || mean(rank, "drop_ratio") > 0.0 {
+            *marked.entry(comparison.rival(rank)).or_default() |= marks;
+        }
+    }
+    let named = |marks: bool| {
+        let names = marked.iter().filter(|(_, own)| **own == marks).map(|(name, _)| name.as_str());
+        names.collect::<Vec<_>>().join(", ")
+    };
+    let [with, without] = [true, false].map(named);
+    (!with.is_empty() && !without.is_empty())
+        .then(|| format!("Packets are marked (ECN) with {with}, and only dropped with {without}."))
 }
 
 /// The least and the greatest share of packets in any run, for each link with an effect.
@@ -108,6 +127,25 @@ mod tests {
         let all = told(&with("corrupted", 5.0));
         let said = "r1-r2 corrupted 0.5000 % of the packets that it sent, which their receivers dropped.";
         assert_eq!(all, [said]);
+    }
+
+    #[test]
+    fn schemes_that_mark_are_named_where_others_drop() {
+        let mut comparison = example::comparison();
+        let mut set = |scheme: usize, key: &str, ratio: f64| {
+            for run in &mut comparison.schemes[scheme].runs {
+                let row = run.rows.iter_mut().find(|row| row.labels.is_empty()).unwrap();
+                row.values.insert(key.into(), Some(ratio));
+            }
+            marking(&comparison)
+        };
+        for (scheme, key, ratio) in [(1, "mark_ratio", 0.0), (0, "mark_ratio", 0.0), (0, "drop_ratio", 0.01)]
+        {
+            assert_eq!(set(scheme, key, ratio), None);
+        }
+        let said = set(1, "mark_ratio", 0.02).unwrap_or_default();
+        assert_eq!(said, "Packets are marked (ECN) with prert/pi, and only dropped with reno/droptail.");
+        assert_eq!(set(0, "mark_ratio", 0.01), None);
     }
 
     #[test]

@@ -17,19 +17,7 @@ use crate::study::coexist::{Coexistence, Conduct, Encounter, Square, shown};
 
 /// The matrices, the verdicts with their grounds, and the manifest.
 pub fn document(all: &Coexistence, origin: &Manifest) -> Document {
-    let (flows, buffer) = all.middle();
-    let setting = all.setting(flows, buffer);
-    let share = format!("Share of the row / its fair share, against the column, at {setting}");
-    let loss = format!("Drop ratio of the row / of the column, at {setting}");
-    let matrices = vec![
-        Block::prose(share),
-        Block::Table(matrix(all, &|cell| shown(&cell.taken(), cell.most()))),
-        Block::prose(loss),
-        Block::Table(matrix(all, &|cell| match ratio(cell) {
-            (mean, Some(interval)) => format!("{mean} ({interval})"),
-            (mean, None) => mean,
-        })),
-    ];
+    let matrices = all.few().into_iter().flat_map(|setting| matrices(all, setting)).collect();
     let glance = "The setting in the middle: the share of the row over its fair share, with its 95 % confidence interval, and \
                   its drop ratio as a multiple of the column's. On the diagonal a controller shares the queue with itself: \
                   differences from one are noise.";
@@ -105,9 +93,28 @@ fn claim(all: &Coexistence, row: usize) -> Finding {
     }
 }
 
-/// A number of every pair in the setting in the middle.
-fn matrix(all: &Coexistence, number: &dyn Fn(&Encounter) -> String) -> Table {
-    let (flows, buffer) = all.middle();
+/// Shares and losses of every pair in a setting.
+fn matrices(all: &Coexistence, setting: (usize, usize)) -> [Block; 4] {
+    let name = all.setting(setting.0, setting.1);
+    let share = format!("Share of the row / its fair share, against the column, at {name}");
+    let loss = format!("Drop ratio of the row / of the column, at {name}");
+    [
+        Block::prose(share),
+        Block::Table(matrix(all, setting, &|cell| shown(&cell.taken(), cell.most()))),
+        Block::prose(loss),
+        Block::Table(matrix(all, setting, &|cell| match ratio(cell) {
+            (mean, Some(interval)) => format!("{mean} ({interval})"),
+            (mean, None) => mean,
+        })),
+    ]
+}
+
+/// A number of every pair in a setting.
+fn matrix(
+    all: &Coexistence,
+    (flows, buffer): (usize, usize),
+    number: &dyn Fn(&Encounter) -> String,
+) -> Table {
     let places = 0..all.controllers.len();
     let cell = |row, column| number(all.cell(Square { row, column, flows, buffer })).into();
     let cells = |row: usize| -> Vec<Shown> { places.clone().map(|column| cell(row, column)).collect() };
@@ -151,7 +158,7 @@ mod tests {
             "at 1 BDP, 10 flows",
             "meek<1>  1.00 ± 0.05  0.50 ± 0.05",
             "bold     1.50 ± 0.05  1.00 ± 0.05",
-            "bold: crowds out\n    gets as little as 1.50 ± 0.05",
+            "bold: crowds out\n    gets at least 1.50 ± 0.05",
             "at least 0.8 of",
             "3 seeds each",
         ] {

@@ -45,13 +45,16 @@ fn side(report: &Report) -> &str {
     if report.side == KERNEL { "the kernel" } else { &report.side }
 }
 
+/// The least difference that is stated, in percent.
+const LEAST: f64 = 0.01;
+
 /// The greatest difference between simulator and kernel, in the most informative metrics.
 fn closeness(report: &Report) -> Prose {
     let pairs = || report.cases.iter().flat_map(|case| &case.metrics);
     let most = |(key, words): (&str, &str)| {
         let errors = pairs().filter(|pair| pair.about.key == key).filter_map(|pair| pair.error);
         let most = errors.map(f64::abs).reduce(f64::max)?;
-        Some(format!("{} % in {words}", number::significant(100.0 * most, 2)))
+        Some(format!("{} % in {words}", number::significant((100.0 * most).max(LEAST), 2)))
     };
     let told: Vec<String> = CLOSE.into_iter().filter_map(most).collect();
     match told.split_last() {

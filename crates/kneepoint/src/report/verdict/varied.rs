@@ -33,9 +33,9 @@ pub(super) fn tally(comparison: &Comparison, contests: &[Contest], gauge: &Gauge
     let places = Places::of(comparison, &judged);
     let Some((first, rest)) = winners.split_first() else {
         let said = format!(
-            "None is statistically distinguishable as the best in {} at any of {}{or_equal}.",
-            gauge.name,
-            places.counted()
+            "At none of {} is one the best in {}: the next is statistically indistinguishable{or_equal}.",
+            places.counted(),
+            gauge.name
         );
         return seeds::advised(Prose::from(said), comparison, &tied);
     };

@@ -138,6 +138,14 @@ impl Coexistence {
         (self.flows.len() / 2, self.buffers.len() / 2)
     }
 
+    /// The settings that a terminal shows: all, or of many the one in the middle.
+    pub fn few(&self) -> Vec<(usize, usize)> {
+        const MANY: usize = 4;
+        let all = (0..self.flows.len())
+            .flat_map(|flows| (0..self.buffers.len()).map(move |buffer| (flows, buffer)));
+        if self.flows.len() * self.buffers.len() < MANY { all.collect() } else { vec![self.middle()] }
+    }
+
     /// A setting in words: `1 BDP, 10 flows`.
     pub fn setting(&self, flows: usize, buffer: usize) -> String {
         format!("{}, {} flows", self.buffer(buffer), self.flows[flows])

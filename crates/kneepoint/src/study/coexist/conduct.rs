@@ -121,10 +121,11 @@ impl Coexistence {
             (shown(&estimate, most), format!("{name} ({setting}{doubt})"))
         };
         let takes = self.takes_least(row).map(|least| said(least, |own| own));
-        let takes =
-            takes.map(|(least, whom)| format!("gets as little as {least} of its fair share, against {whom}"));
+        let takes = takes
+            .map(|(least, whom)| format!("gets at least {least} of its fair share; least against {whom}"));
         let leaves = self.leaves_least(row).map(|least| said(least, |own| 1.0 - own));
-        let leaves = leaves.map(|(least, whom)| format!("leaves as little as {least} of theirs, to {whom}"));
+        let leaves =
+            leaves.map(|(least, whom)| format!("leaves at least {least} of theirs; least to {whom}"));
         takes.into_iter().chain(leaves).collect()
     }
 }
@@ -138,7 +139,7 @@ mod tests {
     fn a_controller_that_gets_half_yields_to_one_that_leaves_half() {
         let all = example();
         assert_eq!([0, 1].map(|row| all.verdict(row)), [Conduct::Yields, Conduct::CrowdsOut]);
-        let bold = "gets as little as 0.50 ± 0.05 of its fair share, against bold (0.5 BDP, 10 flows)";
+        let bold = "gets at least 0.50 ± 0.05 of its fair share; least against bold (0.5 BDP, 10 flows)";
         assert_eq!(all.grounds(0)[0], bold);
         assert!(all.rule().contains("at least 0.8 of"));
     }
