@@ -22,4 +22,5 @@ done
 "$knee" reproduce "$out"/experiments/beyond/*.toml "$out"/experiments/video/fig*.toml --out "$out/report" "${@:3}"
 mkdir -p docs/figures
 cp "$out"/report/figures/*.svg docs/figures/
-cp "$out/report/report.md" docs/streaming.md
+scripts/page.py "$out/report/report.md" docs/streaming.md "Live video, reproduced"
+cp "$out/report/manifest.json" docs/streaming.json
