@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 
 use super::figures::bottleneck;
+use super::verdict::named;
 use super::{Comparison, RunResult};
 use crate::measure::{Subject, ends_at_proxy};
 use crate::table::{number, value};
@@ -32,11 +33,10 @@ fn marking(comparison: &Comparison) -> Option<String> {
             *marked.entry(comparison.rival(rank)).or_default() |= marks;
         }
     }
-    let named = |marks: bool| {
-        let names = marked.iter().filter(|(_, own)| **own == marks).map(|(name, _)| name.as_str());
-        names.collect::<Vec<_>>().join(", ")
-    };
-    let [with, without] = [true, false].map(named);
+    let [with, without] = [true, false].map(|marks| {
+        let names = marked.iter().filter(|(_, own)| **own == marks).map(|(name, _)| name.clone());
+        named(&names.collect::<Vec<_>>())
+    });
     (!with.is_empty() && !without.is_empty())
         .then(|| format!("Packets are marked (ECN) with {with}, and only dropped with {without}."))
 }

@@ -190,10 +190,7 @@ impl Telling<'_> {
 
     /// `one, two and three`; of many the first.
     fn names(&self, ranks: &[usize]) -> String {
-        let shown = if ranks.len() > MOST_NAMED { MOST_NAMED - 1 } else { ranks.len() };
-        let names = ranks[..shown].iter().map(|rank| self.name(*rank));
-        let others = (shown < ranks.len()).then(|| format!("{} others", ranks.len() - shown));
-        joined(&names.chain(others).collect::<Vec<_>>())
+        named(&ranks.iter().map(|rank| self.name(*rank)).collect::<Vec<_>>())
     }
 
     fn shown(&self, rank: usize) -> String {
@@ -273,6 +270,13 @@ const LEAST: f64 = 5e-4;
 /// `p < 0.001`
 fn probability(p: f64) -> String {
     if p < 0.001 { "p < 0.001".into() } else { format!("p = {}", number::significant(p, 1)) }
+}
+
+/// `one, two and three`; of many the first, and the number of others.
+pub(super) fn named(names: &[String]) -> String {
+    let shown = if names.len() > MOST_NAMED { MOST_NAMED - 1 } else { names.len() };
+    let others = (shown < names.len()).then(|| format!("{} others", names.len() - shown));
+    joined(&names[..shown].iter().cloned().chain(others).collect::<Vec<_>>())
 }
 
 /// `one, two and three`
