@@ -5,8 +5,8 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 knee=$(realpath "${KNEE:-target/release/knee}")
-place=${CARGO_TARGET_DIR:-target}/quic
-# The setting named above the table; others are tried by changing these.
+place=$(realpath --no-symlinks --canonicalize-missing "${CARGO_TARGET_DIR:-target}/quic")
+# The versions named above the table; others are tried by changing these.
 packages=(curl_cffi==0.17.0 aioquic==1.7.2)
 
 venv() {
@@ -18,12 +18,12 @@ venv() {
 }
 
 case ${1:-} in
-  venv) venv && realpath --no-symlinks "$place/venv/bin/python" ;;
+  venv) venv && echo "$place/venv/bin/python" ;;
   clients)
     shift
     venv
-    (cd scripts/quic/go && go build -o "$(realpath "$OLDPWD/$place")/client" .)
-    "$place/venv/bin/python" scripts/quic/clients.py "$knee" "$(realpath --no-symlinks "$place/venv/bin/python")" "$(realpath "$place/client")" "$@"
+    (cd scripts/quic/go && go build -o "$place/client" .)
+    "$place/venv/bin/python" scripts/quic/clients.py "$knee" "$place/venv/bin/python" "$place/client" "$@"
     ;;
   *) sed -n '3,4p' "$0" >&2; exit 2 ;;
 esac

@@ -22,10 +22,11 @@
 
 use alloc::vec::Vec;
 
+use super::base_delay::BaseDelay;
 use super::delay::Signal;
 use super::{Ack, Control, Controller, Loss, Start, Timeout};
 use crate::rng::Rng;
-use crate::units::{Span, Time};
+use crate::units::Span;
 
 crate::settings! {
     /// LEDBAT's parameters.
@@ -54,56 +55,23 @@ crate::settings! {
 pub struct Ledbat {
     params: Params,
     window: f64,
-    /// The last samples, the newest last.
-    current: Vec<Span>,
-    /// The least sample of each of the last minutes, the newest last.
-    base: Vec<Span>,
-    /// The minute of the newest.
-    minute: u64,
-}
-
-/// Appends `sample` and drops all but the last `length`.
-fn remember(history: &mut Vec<Span>, sample: Span, length: u32) {
-    if history.len() >= length as usize {
-        history.remove(0);
-    }
-    history.push(sample);
-}
-
-fn least(history: &[Span]) -> Span {
-    history.iter().copied().min().unwrap_or_default()
-}
-
-impl Ledbat {
-    fn observe(&mut self, delay: Span, now: Time) {
-        remember(&mut self.current, delay, self.params.current_filter);
-        let minute = now.0 / Span::from_secs(60).0;
-        match self.base.last_mut() {
-            Some(newest) if minute == self.minute => *newest = delay.min(*newest),
-            _ => remember(&mut self.base, delay, self.params.base_history),
-        }
-        self.minute = minute;
-    }
-
-    /// q.
-    fn queueing(&self) -> Span {
-        least(&self.current).saturating_sub(least(&self.base))
-    }
+    delays: BaseDelay,
 }
 
 impl Controller for Ledbat {
     type Params = Params;
 
     fn new(params: Params, start: Start) -> Ledbat {
-        Ledbat { params, window: start.initial_window, current: Vec::new(), base: Vec::new(), minute: 0 }
+        let delays = BaseDelay::new(params.current_filter, params.base_history);
+        Ledbat { params, window: start.initial_window, delays }
     }
 
     fn on_ack(&mut self, ack: &Ack, _: &mut Rng) {
         if let Some(delay) = self.params.signal.sample(ack) {
-            self.observe(delay, ack.now);
+            self.delays.observe(delay, ack.now);
         }
         let target = self.params.target.0 as f64;
-        let off_target = (target - self.queueing().0 as f64) / target;
+        let off_target = (target - self.delays.queueing().0 as f64) / target;
         // It yields to delay even when it may not grow.
         let acked = if off_target > 0.0 { ack.credit } else { f64::from(ack.acked) };
         let change = self.params.gain * off_target * acked / self.window;
@@ -131,8 +99,8 @@ impl Controller for Ledbat {
 
     fn state(&self) -> Vec<(&'static str, f64)> {
         vec![
-            ("base_delay_ms", least(&self.base).as_millis_f64()),
-            ("queueing_delay_ms", self.queueing().as_millis_f64()),
+            ("base_delay_ms", self.delays.base().as_millis_f64()),
+            ("queueing_delay_ms", self.delays.queueing().as_millis_f64()),
         ]
     }
 }
@@ -183,7 +151,7 @@ mod tests {
         rounds(&mut trace, 0, 1);
         trace.one_way = Some(Span::from_millis(500));
         trace.ack(Span::from_millis(1));
-        assert_eq!(trace.controller.queueing(), Span::ZERO);
+        assert_eq!(trace.controller.delays.queueing(), Span::ZERO);
     }
 
     #[test]
@@ -196,7 +164,7 @@ mod tests {
                 for _ in 0..4 {
                     trace.ack(Span::from_secs(15));
                 }
-                trace.controller.queueing().0 / 1_000_000
+                trace.controller.delays.queueing().0 / 1_000_000
             })
             .collect();
         assert_eq!(queueing, [50, 50, 50, 50, 50, 50, 50, 50, 50, 0, 0]);
@@ -210,7 +178,7 @@ mod tests {
             for _ in 0..4 {
                 trace.ack(Span::from_millis(1));
             }
-            assert_eq!(trace.controller.queueing(), Span::from_millis(queueing));
+            assert_eq!(trace.controller.delays.queueing(), Span::from_millis(queueing));
         }
     }
 

@@ -8,6 +8,7 @@
 //! To add one: write `cc/NAME.rs` like `cc/reno.rs` and add its line to the registry below. A controller of another crate
 //! needs no line: see [`external`].
 
+pub mod base_delay;
 pub mod delay;
 pub mod delivery;
 pub mod early;
@@ -223,6 +224,8 @@ crate::registry! {
         lp::Lp,
         nv::Nv,
         ledbat::Ledbat,
+        ledbat_pp::LedbatPp as "ledbat-pp",
+        c4::C4,
         ratcp::Ratcp,
         rcp::Rcp,
         xcp::Xcp,

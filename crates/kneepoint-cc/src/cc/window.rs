@@ -110,6 +110,7 @@ impl Window {
     /// Slow start alone: how many packets of the acknowledgement it leaves to congestion avoidance.
     pub fn start(&mut self, ack: &Ack) -> f64 {
         if !self.slow_start() {
+            self.converge(ack);
             return ack.credit;
         }
         let haste = self.haste(ack);
@@ -171,7 +172,16 @@ impl Window {
         self.extra.as_mut()?.startup.as_mut()
     }
 
-    /// The current fraction of doubling in slow start; where slow start is over, the threshold falls.
+    /// Goes on with a first reduction that follows what arrives.
+    fn converge(&mut self, ack: &Ack) {
+        let window = self.packets;
+        if let Some(converged) = self.startup().and_then(|startup| startup.converged(ack, window)) {
+            self.packets = converged.max(FLOOR_AFTER_LOSS);
+            self.ssthresh = self.packets;
+        }
+    }
+
+    /// The current growth of slow start in units of doubling; where slow start is over, the threshold falls.
     fn haste(&mut self, ack: &Ack) -> f64 {
         let packets = self.packets;
         let Some(startup) = self.startup() else { return 1.0 };
@@ -184,6 +194,12 @@ impl Window {
     /// Continues from `packets`, in congestion avoidance; never from more than before, or two.
     #[inline]
     pub fn reduce_to(&mut self, packets: f64) {
+        let before = self.packets;
+        let starts = self.slow_start();
+        let packets = match self.startup() {
+            Some(startup) if starts => startup.reduced(before, packets),
+            _ => packets,
+        };
         self.packets = self.rounded(packets.min(self.packets)).max(FLOOR_AFTER_LOSS);
         self.ssthresh = self.packets;
     }

@@ -2,7 +2,7 @@
 //! The end of slow start before a loss ends it.
 //!
 //! Controllers that slow-start through [`Window::grow`](super::window::Window::grow) have it. Those whose publications
-//! define their own start keep it: BBR, BBRv3, Copa, FAST, LEDBAT, Vegas.
+//! define their own start keep it: BBR, BBRv3, C4, Copa, FAST, LEDBAT, LEDBAT++, Vegas.
 
 use alloc::boxed::Box;
 
@@ -10,10 +10,12 @@ use super::{Ack, Start};
 
 use hystart::HyStart;
 use hystart_pp::HyStartPp;
+use rapid::Rapid;
 use search::Search;
 
 mod hystart;
 mod hystart_pp;
+mod rapid;
 mod search;
 
 crate::choice! {
@@ -29,6 +31,8 @@ crate::choice! {
         HyStartPp = "hystart++",
         /// It doubles until deliveries no longer double every round trip (draft-chung-ccwg-search, SEARCH 3.0).
         Search = "search",
+        /// It triples every round trip while nothing queues (draft-kazuho-ccwg-rapid-start).
+        Rapid = "rapid",
     }
 }
 
@@ -53,6 +57,8 @@ pub enum Startup {
     HyStartPp(HyStartPp),
     /// SEARCH.
     Search(Box<Search>),
+    /// Rapid Start.
+    Rapid(Box<Rapid>),
 }
 
 impl Startup {
@@ -63,16 +69,34 @@ impl Startup {
             SlowStart::HyStart => Some(Startup::HyStart(HyStart::default())),
             SlowStart::HyStartPp => Some(Startup::HyStartPp(HyStartPp::default())),
             SlowStart::Search => Some(Startup::Search(Box::default())),
+            SlowStart::Rapid => Some(Startup::Rapid(Box::default())),
         }
     }
 
     /// Processes an acknowledgement in slow start, before the window of `window` packets grows: returns the
-    /// permitted fraction of doubling, or none where slow start is over.
+    /// permitted growth in units of doubling, or none where slow start is over.
     pub fn haste(&mut self, ack: &Ack, window: f64) -> Option<f64> {
         match self {
             Startup::HyStart(hystart) => (!hystart.full(ack, window)).then_some(1.0),
             Startup::HyStartPp(hystart) => hystart.haste(ack),
             Startup::Search(search) => (!search.full(ack)).then_some(1.0),
+            Startup::Rapid(rapid) => Some(rapid.haste(ack)),
+        }
+    }
+
+    /// The first reduction, which a controller makes from a window of `before` packets to `after`.
+    pub fn reduced(&mut self, before: f64, after: f64) -> f64 {
+        match self {
+            Startup::Rapid(rapid) => rapid.reduced(before, after),
+            _ => after,
+        }
+    }
+
+    /// The window of `window` packets after an acknowledgement outside of slow start, if it is still being reduced.
+    pub fn converged(&mut self, ack: &Ack, window: f64) -> Option<f64> {
+        match self {
+            Startup::Rapid(rapid) => rapid.converged(ack, window),
+            _ => None,
         }
     }
 
@@ -82,6 +106,7 @@ impl Startup {
             Startup::HyStart(hystart) => *hystart = HyStart::default(),
             Startup::HyStartPp(hystart) => hystart.retire(),
             Startup::Search(search) => search.retire(),
+            Startup::Rapid(rapid) => rapid.retire(),
         }
     }
 }
