@@ -29,7 +29,7 @@
 //!
 //! Readings: N grows with greater samples (the text prints the comparison the other way round, and says that samples only increase it). The
 //! push after a success is 5/4 without marks, as in the table of §4.1; the printed formula would be 17/8. b of delays is the excess over
-//! X + d in units of d (a parenthesis is missing). Samples are those of `delivery`: the later of the sending and the arrival interval. In
+//! X + d in units of d (a parenthesis is missing). A sample's interval is the longer of sending and arrival, as in `delivery`. In
 //! Initial congestion by delay counts if N did not grow for two eras, by loss after 20 packets. Losses that a timer alone finds change nothing
 //! (§5.3.1), so a timeout does not either. Losses are counted as they are repaired. Sensitivity counts packets of `packet`.
 //! Departures: the pacing quantum of 4 ms is the host's. Marks are echoed one by one, as for Prague.
@@ -39,10 +39,14 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use super::delivery::{Delivery, Sample};
+use super::delivery::Delivery;
 use super::{Ack, Control, Controller, Ecn, Loss, Marks, Start, Timeout};
 use crate::rng::Rng;
 use crate::units::{Bytes, PacketRate, Span};
+
+use congestion::{Shares, Signal};
+
+mod congestion;
 
 crate::settings! {
     /// C4's parameters.
@@ -62,16 +66,14 @@ crate::settings! {
     }
 }
 
-/// Rates in bytes per second, and the sensitivity at each.
-const SENSITIVITY: [(f64, f64); 3] = [(50_000.0, 0.0), (1_000_000.0, 0.92), (10_000_000.0, 1.0)];
 /// A push without a success before.
 const GENTLE: f64 = 17.0 / 16.0;
 /// What is added to it after a success.
 const MORE: f64 = 3.0 / 16.0;
-/// The weight of a packet in the share of losses, and of an acknowledgement in that of marks.
-const WEIGHT: f64 = 1.0 / 16.0;
 /// Packets before which a loss does not end the initial state.
 const ENOUGH: u64 = 20;
+/// The greatest window in packets: no path has more, and a wrong sample could give anything.
+const MOST: f64 = 1e9;
 
 /// The state of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,14 +82,6 @@ enum Phase {
     Recovery,
     Cruising,
     Pushing,
-}
-
-/// A congestion signal.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Signal {
-    Delay(f64),
-    Loss,
-    Marks(f64),
 }
 
 /// Round trips of an era, in seconds.
@@ -130,9 +124,7 @@ struct State {
     congested: bool,
     /// Initial was begun again for high jitter.
     jittered: bool,
-    /// L and E.
-    losses: f64,
-    marks: f64,
+    shares: Shares,
 }
 
 impl Era {
@@ -141,50 +133,9 @@ impl Era {
     }
 }
 
-/// s.
-fn sensitivity(bytes_per_second: f64) -> f64 {
-    let [first, .., last] = SENSITIVITY;
-    if bytes_per_second <= first.0 {
-        return first.1;
-    }
-    let between = SENSITIVITY.windows(2).find(|pair| bytes_per_second <= pair[1].0);
-    between.map_or(last.1, |pair| {
-        let [(from, low), (to, high)] = [pair[0], pair[1]];
-        low + (high - low) * (bytes_per_second - from) / (to - from)
-    })
-}
-
 impl State {
-    /// 1 - s.
     fn patience(&self) -> f64 {
-        1.0 - sensitivity(self.rate * self.params.packet.0 as f64)
-    }
-
-    /// e.
-    fn mark_threshold(&self) -> f64 {
-        (1.0 + self.patience()) * 3.0 / 32.0
-    }
-
-    /// The signal in this acknowledgement.
-    fn signal(&mut self, ack: &Ack, sample: &Sample) -> Option<Signal> {
-        self.losses *= libm::pow(1.0 - WEIGHT, sample.newly);
-        for _ in 0..(sample.lost as u64).min(1000) {
-            self.losses += WEIGHT * (1.0 - self.losses);
-        }
-        if sample.newly > 0.0 {
-            let share = (f64::from(ack.marked) / sample.newly).min(1.0);
-            self.marks = if share >= 0.5 { share } else { self.marks + WEIGHT * (share - self.marks) };
-        }
-        let margin = (self.nominal * (1.0 + 3.0 * self.patience()) / 16.0).min(0.025);
-        let excess = ack.rtt.map_or(0.0, |rtt| rtt.as_secs_f64() - self.nominal - margin);
-        let most = self.mark_threshold();
-        if sample.lost > 0.0 && self.losses > 0.02 + 0.5 * self.patience() {
-            Some(Signal::Loss)
-        } else if ack.marked > 0 && self.marks > most {
-            Some(Signal::Marks((self.marks - most) / most))
-        } else {
-            (excess > 0.0 && self.nominal > 0.0).then(|| Signal::Delay(excess / margin))
-        }
+        congestion::patience(self.rate * self.params.packet.0 as f64)
     }
 
     fn answer(&mut self, signal: Signal) {
@@ -269,7 +220,7 @@ impl State {
         } else if self.congested {
             self.successes = 0;
         }
-        self.marks = 0.0;
+        self.shares.marked = 0.0;
         let jitter = !self.jittered && self.running < 0.4 * self.nominal;
         self.jittered |= jitter;
         if jitter || self.successes >= self.params.patience {
@@ -281,7 +232,7 @@ impl State {
     }
 
     fn begin_push(&mut self) {
-        let calm = (1.0 - self.marks / self.mark_threshold()).max(0.0);
+        let calm = (1.0 - self.shares.marked / congestion::mark_threshold(self.patience())).max(0.0);
         let alpha = if self.successes > 0 { GENTLE + MORE * calm } else { GENTLE };
         self.push = Some((alpha, self.rate));
         self.enter(Phase::Pushing, alpha);
@@ -312,8 +263,7 @@ impl Controller for C4 {
             push: None,
             congested: false,
             jittered: false,
-            losses: 0.0,
-            marks: 0.0,
+            shares: Shares::default(),
         }))
     }
 
@@ -333,7 +283,8 @@ impl Controller for C4 {
         if let Some(rate) = sample.rate.filter(|_| !(state.phase == Phase::Recovery && state.congested)) {
             state.rate = state.rate.max(rate);
         }
-        if let Some(signal) = state.signal(ack, &sample) {
+        let patience = state.patience();
+        if let Some(signal) = state.shares.observe(ack, &sample, patience, state.nominal) {
             state.answer(signal);
         }
         if sample.round {
@@ -353,7 +304,8 @@ impl Controller for C4 {
             return Control { window: state.initial_window, pacing: None };
         }
         let rate = state.alpha * state.rate;
-        Control { window: (rate * state.nominal).max(state.params.min_window), pacing: Some(PacketRate(rate)) }
+        let window = (rate * state.nominal).clamp(state.params.min_window, MOST);
+        Control { window, pacing: Some(PacketRate(rate)) }
     }
 
     fn state(&self) -> Vec<(&'static str, f64)> {
@@ -364,11 +316,121 @@ impl Controller for C4 {
             ("nominal_max_rtt_ms", 1e3 * state.nominal),
             ("running_min_rtt_ms", if state.running.is_finite() { 1e3 * state.running } else { 0.0 }),
             ("alpha", state.alpha),
-            ("loss_share", state.losses),
-            ("mark_share", state.marks),
+            ("loss_share", state.shares.lost),
+            ("mark_share", state.shares.marked),
         ]
     }
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::super::delivery::tests::Path;
+    use super::*;
+
+    fn fresh() -> C4 {
+        C4::new(Params::default(), Start::new(10.0))
+    }
+
+    /// 1000 packets/s, 1.5 MB/s, over 100 ms.
+    fn path() -> Path<C4> {
+        Path::new(fresh(), 1000.0, Span::from_millis(100))
+    }
+
+    fn seconds(path: &mut Path<C4>, seconds: u64) {
+        path.until(|path| path.now >= Span::from_secs(seconds).after_start());
+    }
+
+    /// Cruising at 1000 packets of 1000 bytes a second with a nominal round trip of 100 ms.
+    fn cruising() -> State {
+        let mut state = *fresh().0;
+        state.params.packet = Bytes(1000);
+        (state.rate, state.nominal, state.running) = (1000.0, 0.1, 0.1);
+        state.enter(Phase::Cruising, 1.0);
+        state
+    }
+
+    #[test]
+    fn while_cruising_a_signal_reduces_by_its_excess_up_to_a_quarter_and_else_by_nothing() {
+        for (signal, left) in [(Signal::Delay(0.1), 900.0), (Signal::Marks(3.0), 750.0), (Signal::Loss, 750.0)] {
+            let mut state = cruising();
+            state.answer(signal);
+            assert_eq!((state.rate, state.phase, state.congested), (left, Phase::Recovery, true));
+            state.answer(signal);
+            assert_eq!(state.rate, left, "once");
+            let mut pushing = cruising();
+            pushing.begin_push();
+            pushing.answer(signal);
+            assert_eq!((pushing.rate, pushing.phase), (1000.0, Phase::Recovery));
+        }
+    }
+
+    #[test]
+    fn the_nominal_round_trip_rises_at_once_and_falls_by_eighths() {
+        let mut state = cruising();
+        let era = |least: f64, greatest: f64| Era { least, greatest, rate: 1000.0, limited: false };
+        state.learn(era(0.08, 0.14));
+        assert_eq!((state.running, state.nominal), (0.08, 0.14));
+        state.learn(era(0.16, 0.10));
+        assert!((state.running - 0.09).abs() < 1e-12 && (state.nominal - 0.135).abs() < 1e-12);
+        // No more than 250 ms above the running least.
+        state.learn(era(0.09, 1.0));
+        assert!((state.nominal - 0.34).abs() < 1e-12, "{}", state.nominal);
+    }
+
+    #[test]
+    fn pushes_are_gentle_until_one_succeeds_and_three_successes_start_over() {
+        let mut state = cruising();
+        for (alpha, rate) in [(17.0 / 16.0, 1001.0), (1.25, 1001.0 * 1.07), (1.25, 1001.0 * 1.07 * 1.07)] {
+            state.begin_push();
+            assert!((state.alpha - alpha).abs() < 1e-12, "{}", state.alpha);
+            state.rate = rate;
+            state.turn();
+            assert_eq!((state.phase, state.alpha), (Phase::Recovery, 15.0 / 16.0));
+            state.turn();
+        }
+        assert_eq!((state.phase, state.alpha), (Phase::Initial, 2.0));
+        // By 5/4 the rate must rise by more than a sixteenth.
+        let mut lame = cruising();
+        (lame.successes, lame.rate) = (1, 1000.0);
+        lame.begin_push();
+        lame.rate = 1062.0;
+        lame.turn();
+        lame.turn();
+        assert_eq!((lame.phase, lame.successes), (Phase::Cruising, 0));
+    }
+
+    #[test]
+    fn alone_it_fills_the_link_and_keeps_a_short_queue() {
+        let mut path = path();
+        seconds(&mut path, 5);
+        let before = path.delivered;
+        let mut most = 0.0_f64;
+        path.until(|path| {
+            most = most.max(path.queue());
+            path.now >= Span::from_secs(25).after_start()
+        });
+        let share = (path.delivered - before) as f64 / 20_000.0;
+        assert!(share > 0.95, "{share}");
+        // A push of an era adds a sixteenth of 100 packets.
+        assert!(most < 20.0, "{most}");
+    }
+
+    #[test]
+    fn the_initial_state_doubles_and_ends_three_eras_after_the_link_is_full() {
+        let mut path = path();
+        path.until(|path| path.controller.0.phase != Phase::Initial);
+        let state = &path.controller.0;
+        assert!((950.0..1050.0).contains(&state.rate), "{}", state.rate);
+        // 10, 20, 40, 80 packets and full after four round trips.
+        let trips = path.now.as_secs_f64() / 0.1;
+        assert!((6.0..16.0).contains(&trips), "{trips}");
+    }
+
+    #[test]
+    fn a_timeout_changes_nothing() {
+        let mut c4 = C4(Box::new(cruising()));
+        let before = c4.control();
+        c4.on_timeout(&Timeout { now: Span::from_secs(2).after_start(), flight: 100.0, reported: false, next: 300 });
+        assert_eq!(c4.control(), before);
+    }
+}

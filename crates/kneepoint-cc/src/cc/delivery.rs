@@ -281,6 +281,11 @@ pub(crate) mod tests {
         }
     }
 
+    /// An acknowledgement in the middle of a flow.
+    pub(crate) fn plain() -> Ack {
+        answer(99, Span::from_secs(1).after_start(), 100)
+    }
+
     /// A path of 40 ms: the packet with this number is sent, and answered 40 ms later.
     fn answer(number: u64, sent: Time, in_flight: u32) -> Ack {
         Ack {

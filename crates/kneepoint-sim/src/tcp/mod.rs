@@ -6,6 +6,7 @@
 //! options give, the last one shorter where the transfer ends inside it.
 
 mod hint;
+mod increase;
 mod info;
 mod options;
 mod patience;

@@ -164,6 +164,9 @@ crate::settings! {
         growth_per_ack: f64 = 1.0, 1.0..=1e9;
         /// Grow the window only while it limits the sender (RFC 7661); ns-2 grows it always.
         window_validation: bool = true;
+        /// Instead of only while it limits the sender, the window grows to what the most outstanding since its last reduction
+        /// would have given (draft-ietf-ccwg-ratelimited-increase §3).
+        rate_limited_increase: bool = false;
         /// NewReno restarts the timer at the first partial acknowledgement only (RFC 6582 §4).
         impatient: bool = true;
         /// The precision with which packets announce the window to queues.

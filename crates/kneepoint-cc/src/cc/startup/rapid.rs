@@ -103,7 +103,7 @@ impl Rapid {
         Some((window - acked * delivered - lost * resent).max(least).min(window))
     }
 
-    /// Packets that arrived and that were sent again since the acknowledgement before.
+    /// Packets that arrived and that were retransmitted since the acknowledgement before.
     fn count(&mut self, ack: &Ack) -> (f64, f64) {
         let delivered = ack.delivered.saturating_sub(self.delivered);
         let resent = ack.resent.saturating_sub(self.resent);
@@ -146,8 +146,7 @@ mod tests {
         let before = trace.window();
         assert_eq!(trace.round_trip(), 2.0 * before);
         trace.rtt = Span::from_millis(60);
-        let before = trace.window();
-        assert_eq!(trace.round_trip(), 3.0 * before);
+        assert_eq!(trace.round_trip(), 6.0 * before);
     }
 
     #[test]

@@ -161,7 +161,7 @@ impl Rack {
             twice: 0,
             recent: Time::ZERO,
             deviation: Deviation::default(),
-            usage: Usage::default(),
+            usage: Usage::new(options),
             turn: Turn::Fresh,
             forced: None,
             unit: 0,
@@ -405,19 +405,6 @@ impl Rack {
         } else if !(news.advanced || news.window || news.sacked) {
             self.probe = None;
         }
-    }
-
-    /// Packets by which the window may grow.
-    #[inline]
-    fn credit(&mut self, delivered: u32, news: &News, host: &mut Lent) -> f64 {
-        // With much reordering, segments that arrive out of order count, too.
-        let progress = news.advanced || news.sacked && self.detection.degree > host.options.dupthresh;
-        if !progress || self.reduces() {
-            return 0.0;
-        }
-        let limits = !host.options.window_validation || self.usage.limits(host);
-        self.usage.stamp(host.now);
-        if limits { f64::from(delivered).min(host.options.growth_per_ack) } else { 0.0 }
     }
 
     /// The mean deviation of round-trip times.

@@ -10,7 +10,7 @@
 //! ```
 
 /// The use of the window.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Usage {
     limited: bool,
     /// The most outstanding in this round trip, and the segment that ends it.
@@ -19,14 +19,32 @@ pub struct Usage {
     /// The most outstanding since the window limited, or was changed; and when that was.
     used: u32,
     since: Time,
+    increase: Increase,
 }
 
 use super::Rack;
 use super::lent::Lent;
+use super::news::News;
 use crate::cc::Cause;
+use crate::tcp::Options;
+use crate::tcp::increase::Increase;
 use crate::units::{Span, Time};
 
 impl Usage {
+    /// That of a fresh connection.
+    pub fn new(options: &Options) -> Usage {
+        let increase = Increase::new(options.initial_window);
+        Usage { limited: false, most: 0, end: 0, used: 0, since: Time::ZERO, increase }
+    }
+
+    /// The part of `credit` by which a window that need not limit the sender may grow.
+    pub fn permits(&mut self, credit: f64, host: &mut Lent) -> f64 {
+        let (window, threshold) = (host.control.window, host.threshold());
+        self.stamp(host.now);
+        self.increase.follow(window);
+        self.increase.permits(credit, window, threshold)
+    }
+
     /// Whether the window limits the sender, which matters for its growth.
     #[inline]
     pub fn limits(&self, host: &mut Lent) -> bool {
@@ -44,10 +62,31 @@ impl Usage {
 }
 
 impl Rack {
+    /// Packets by which the window may grow.
+    #[inline]
+    pub(super) fn credit(&mut self, delivered: u32, news: &News, host: &mut Lent) -> f64 {
+        // With much reordering, segments that arrive out of order count, too.
+        let progress = news.advanced || news.sacked && self.detection.degree > host.options.dupthresh;
+        if !progress || self.reduces() {
+            return 0.0;
+        }
+        let credit = f64::from(delivered).min(host.options.growth_per_ack);
+        if host.options.rate_limited_increase {
+            return self.usage.permits(credit, host);
+        }
+        let limits = !host.options.window_validation || self.usage.limits(host);
+        self.usage.stamp(host.now);
+        if limits { credit } else { 0.0 }
+    }
+
     /// Something was sent, or could not be because the window is full.
     pub(super) fn validate(&mut self, host: &mut Lent, full: bool) {
         let (una, high, len) = (self.out.una(), self.out.high(), self.out.len());
         let usage = &mut self.usage;
+        if host.options.rate_limited_increase {
+            usage.increase.follow(host.control.window);
+            usage.increase.fly(len);
+        }
         if una >= usage.end || full || !usage.limited && len > usage.most {
             (usage.limited, usage.most, usage.end) = (full, len, high);
         }

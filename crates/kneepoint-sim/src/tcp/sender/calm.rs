@@ -20,6 +20,7 @@ impl Sender {
     pub(super) fn is_calm(&self) -> bool {
         self.rack.is_none()
             && self.options.pacing == Pacing::Own
+            && !self.options.rate_limited_increase
             && self.phase == Phase::Open
             && self.next == self.high
             && !self.resend

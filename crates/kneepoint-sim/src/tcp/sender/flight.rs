@@ -41,6 +41,18 @@ impl Sender {
         self.control.pacing.is_some() && self.next < self.limit()
     }
 
+    /// Packets by which `newly` acknowledged ones may grow the window, which is not full if `limited`.
+    pub(super) fn credit(&mut self, newly: u32, limited: bool) -> f64 {
+        let credit = f64::from(newly).min(self.options.growth_per_ack);
+        if self.options.rate_limited_increase {
+            let (window, threshold) = (self.control.window, self.controller.threshold());
+            self.increase.fly(self.outstanding());
+            self.increase.follow(window);
+            return self.increase.permits(credit, window, threshold.unwrap_or(f64::INFINITY));
+        }
+        if limited && self.options.window_validation { 0.0 } else { credit }
+    }
+
     /// The base of a reduction: the window as far as the receiver has room for it, or the outstanding packets where
     /// they are fewer.
     pub(super) fn flight(&self) -> f64 {

@@ -33,6 +33,7 @@ mod report;
 
 use std::sync::Arc;
 
+use super::increase::Increase;
 use super::prr::Prr;
 use super::rack::{Rack, Woken};
 use super::rtt::RttEstimator;
@@ -143,6 +144,7 @@ pub struct Sender {
     rack: Option<Box<Rack>>,
     /// The window reduction in progress.
     prr: Option<Prr>,
+    increase: Increase,
     /// Packets that may leave without waiting for the pace.
     burst: u32,
     data: Data,
@@ -151,23 +153,6 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// Bytes on the heap of a sender with these options.
-    pub fn history(options: &Options) -> usize {
-        if options.recovery == Recovery::Rack { size_of::<Rack>() } else { 0 }
-    }
-
-    /// Bytes that it and its receiver keep of a segment outstanding.
-    pub fn segment(options: &Options) -> usize {
-        // A bit in the sets of each of them, in rings that may have twice the room.
-        let bits = size_of::<u8>();
-        if options.recovery == Recovery::Rack { bits + Rack::SEGMENT } else { bits }
-    }
-
-    /// Its bytes on the heap now.
-    pub fn footprint(&self) -> usize {
-        Sender::history(&self.options) + self.outstanding() as usize * Sender::segment(&self.options)
-    }
-
     /// A sender of `size` bytes, or without end.
     pub fn new(options: Arc<Options>, controller: &cc::Config, size: Option<Bytes>) -> Sender {
         let controller = controller.build(options.start());
@@ -204,6 +189,7 @@ impl Sender {
             board: Scoreboard::default(),
             rack: (options.recovery == Recovery::Rack).then(|| Box::new(Rack::new(&options))),
             prr: None,
+            increase: Increase::new(options.initial_window),
             burst: 0,
             data: size.map_or(Data::Full, Data::Sized),
             options,
@@ -325,7 +311,7 @@ impl Sender {
         // An echoed mark does not grow the window (RFC 3168 §6.1.2).
         let echoed = self.options.ecn && packet.flags.has(Flags::ECE);
         let limited = !self.window_is_full() && !self.is_paced();
-        let grows = !(recovering || echoed || limited && self.options.window_validation);
+        let credit = if recovering || echoed { 0.0 } else { self.credit(newly, limited) };
         let acked = self.bytes_between(self.una, packet.seq);
         if newly > 0 {
             self.advance(packet.seq, newly, now);
@@ -341,7 +327,7 @@ impl Sender {
             resent: u64::from(self.resent),
             marked: if echoed && self.controller.marks() != Marks::Classic { arrived } else { 0 },
             limited,
-            credit: if grows { f64::from(newly).min(self.options.growth_per_ack) } else { 0.0 },
+            credit,
             una: u64::from(self.una),
             next: u64::from(self.high),
             in_flight: self.outstanding(),

@@ -1,11 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The reported state of a sender.
+//! The reported state of a sender, and its memory.
 
 use super::{Phase, Sender};
 use crate::tcp::info::{CongestionState, Info};
+use crate::tcp::rack::Rack;
+use crate::tcp::{Options, Recovery};
 use crate::units::Time;
 
 impl Sender {
+    /// Bytes on the heap of a sender with these options.
+    pub fn history(options: &Options) -> usize {
+        if options.recovery == Recovery::Rack { size_of::<Rack>() } else { 0 }
+    }
+
+    /// Bytes that it and its receiver keep of a segment outstanding.
+    pub fn segment(options: &Options) -> usize {
+        // A bit in the sets of each of them, in rings that may have twice the room.
+        let bits = size_of::<u8>();
+        if options.recovery == Recovery::Rack { bits + Rack::SEGMENT } else { bits }
+    }
+
+    /// Its bytes on the heap now.
+    pub fn footprint(&self) -> usize {
+        Sender::history(&self.options) + self.outstanding() as usize * Sender::segment(&self.options)
+    }
+
     /// Its state in the terms of TCP_INFO. The threshold and the mean deviation of round-trip times are the controller's, where it
     /// shows them.
     pub fn info(&mut self) -> Info {
