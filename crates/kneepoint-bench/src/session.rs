@@ -9,6 +9,8 @@ use std::sync::{Arc, Mutex, MutexGuard, Once, OnceLock, PoisonError};
 
 use kneepoint::report::json;
 use kneepoint::scenario::Extensions;
+use kneepoint::spec::Valid;
+use kneepoint::trace::Observer;
 use kneepoint::visible::visible;
 use serde::Serialize;
 
@@ -89,6 +91,16 @@ pub trait Caller: Send + Sync {
     fn bar(&self, total: u64) -> Arc<dyn Bar>;
 }
 
+/// Hosts other than the simulator's, of scenarios that name controllers which only they have.
+pub trait Hosts: Send + Sync {
+    /// Whether a scenario names one of them.
+    fn serve(&self, valid: &Valid) -> bool;
+    /// The reason why such a scenario cannot be run, if there is one.
+    fn refuse(&self, valid: &Valid) -> Option<String>;
+    /// Makes a run, which `watch` observes as it does a simulation.
+    fn run(&self, valid: &Valid, seed: u64, watch: &mut dyn Observer) -> Result<(), String>;
+}
+
 /// Additional input of a caller.
 #[derive(Default)]
 pub struct Given {
@@ -98,6 +110,8 @@ pub struct Given {
     pub input: Option<String>,
     /// Algorithms of theirs, which words and scenarios may name.
     pub extensions: Extensions,
+    /// The hosts of some of them.
+    pub hosts: Option<Arc<dyn Hosts>>,
     /// The runs that are made.
     pub share: Share,
     /// The flag by which the call is stopped.
@@ -112,6 +126,7 @@ pub struct Session {
     words: Vec<String>,
     input: OnceLock<String>,
     extensions: Extensions,
+    hosts: Option<Arc<dyn Hosts>>,
     share: Share,
     stop: Arc<AtomicBool>,
     around: Option<Around>,
@@ -122,12 +137,13 @@ pub struct Session {
 impl Session {
     /// A call of this caller.
     pub fn new(caller: Arc<dyn Caller>, given: Given) -> Session {
-        let Given { words, input, extensions, share, stop, around } = given;
+        let Given { words, input, extensions, hosts, share, stop, around } = given;
         Session {
             caller,
             words,
             input: input.map_or_else(OnceLock::new, OnceLock::from),
             extensions,
+            hosts,
             share,
             stop,
             around,
@@ -159,6 +175,22 @@ impl Session {
     /// The caller's algorithms.
     pub fn extensions(&self) -> &Extensions {
         &self.extensions
+    }
+
+    /// The hosts of this scenario, if they are not the simulator's.
+    pub fn hosts(&self, valid: &Valid) -> Option<&dyn Hosts> {
+        self.hosts.as_deref().filter(|hosts| hosts.serve(valid))
+    }
+
+    /// Refuses a scenario whose hosts are not the simulator's, for `what` needs these.
+    pub fn simulated(&self, valid: &Valid, what: &str) -> Result<(), Failure> {
+        match self.hosts(valid) {
+            None => Ok(()),
+            Some(_) => Err(Failure::usage(
+                format!("{what} needs the simulator's hosts, and a controller of this scenario has its own"),
+                "name one of the laboratory's, such as `cubic`",
+            )),
+        }
     }
 
     /// The input of `-`, up to this number of bytes.

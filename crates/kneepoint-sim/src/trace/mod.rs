@@ -259,7 +259,7 @@ impl<O: Observer> Observer for Option<O> {
 }
 
 /// An observer by reference.
-impl<O: Observer> Observer for &mut O {
+impl<O: Observer + ?Sized> Observer for &mut O {
     #[inline(always)]
     fn on(&mut self, at: Time, event: &Event) {
         (**self).on(at, event);
