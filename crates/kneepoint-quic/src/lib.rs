@@ -6,8 +6,8 @@
 //! | [`host`] | from a stack's bytes and instants to the signals of a controller, and back; independent of stacks |
 //! | [`carried`] | which controllers a stack can carry, and why it cannot carry the others |
 //! | `quinn`, `noq`, `s2n` | the skins, each a feature of the crate |
-//! | `tape` | signals to controllers in noq, for replay |
-//! | `virtual_time` | noq's endpoints as the hosts of a scenario, another feature |
+//! | `tape` | signals to controllers in quinn and noq, for replay |
+//! | `virtual_time` | endpoints of quinn and noq as the hosts of a scenario, another feature |
 //! | `wire` | a server and a client on the network, another |
 //!
 //! [`host`] and [`carried`] are `no_std` and need an allocator.
@@ -28,7 +28,7 @@ pub mod noq;
 pub mod quinn;
 #[cfg(feature = "s2n")]
 pub mod s2n;
-#[cfg(feature = "noq")]
+#[cfg(any(feature = "quinn", feature = "noq"))]
 pub mod tape;
 #[cfg(feature = "virtual-time")]
 pub mod virtual_time;

@@ -27,22 +27,29 @@ use quinn_proto::congestion::{Controller, ControllerFactory, ControllerMetrics};
 use crate::carried::{QUINN, Supply};
 use crate::clock::Clock;
 use crate::host::Host;
+use crate::tape::{Tape, Track};
 
 /// A controller for every connection of an endpoint.
 #[derive(Debug)]
-pub struct Carried(Supply);
+pub struct Carried(Supply, Option<Tape>);
 
 impl Carried {
     /// Connections with this controller; the error names what quinn lacks.
     pub fn new(config: Config) -> Result<Carried, String> {
-        Supply::new(&QUINN, config).map(Carried)
+        Supply::new(&QUINN, config).map(|supply| Carried(supply, None))
+    }
+
+    /// The same, with all signals to controllers on a tape.
+    pub fn taped(config: Config, tape: Tape) -> Result<Carried, String> {
+        Supply::new(&QUINN, config).map(|supply| Carried(supply, Some(tape)))
     }
 }
 
 impl ControllerFactory for Carried {
     fn build(self: Arc<Self>, now: Instant, current_mtu: u16) -> Box<dyn Controller> {
-        let host = self.0.host(current_mtu);
-        Box::new(Connection { initial: host.window(), host, clock: Clock::starting(now) })
+        let mut host = self.0.host(current_mtu);
+        let track = self.1.as_ref().map(|tape| tape.begin(&mut host));
+        Box::new(Connection { initial: host.window(), host, clock: Clock::starting(now), track })
     }
 }
 
@@ -52,6 +59,8 @@ pub struct Connection {
     host: Host,
     clock: Clock,
     initial: u64,
+    /// The record of the controller's signals.
+    track: Option<Track>,
 }
 
 impl Connection {
@@ -59,11 +68,18 @@ impl Connection {
     pub fn host(&self) -> &Host {
         &self.host
     }
+
+    fn keep(&mut self) {
+        if let Some(track) = &self.track {
+            track.keep(&mut self.host);
+        }
+    }
 }
 
 impl Controller for Connection {
     fn on_sent(&mut self, now: Instant, bytes: u64, _: u64) {
         self.host.on_sent(self.clock.at(now), bytes);
+        self.keep();
     }
 
     fn on_ack(&mut self, _: Instant, sent: Instant, bytes: u64, _: bool, _: &RttEstimator) {
@@ -72,18 +88,20 @@ impl Controller for Connection {
 
     fn on_end_acks(&mut self, now: Instant, _: u64, limited: bool, _: Option<u64>) {
         self.host.on_end_acks(self.clock.at(now), limited);
+        self.keep();
     }
 
     fn on_congestion_event(&mut self, now: Instant, sent: Instant, persistent: bool, lost: u64) {
         let (now, sent) = (self.clock.at(now), self.clock.at(sent));
         if lost == 0 {
             self.host.on_congestion(now, sent);
-            return;
+        } else {
+            self.host.on_lost(now, sent, lost);
+            if persistent {
+                self.host.on_persistent_congestion(now);
+            }
         }
-        self.host.on_lost(now, sent, lost);
-        if persistent {
-            self.host.on_persistent_congestion(now);
-        }
+        self.keep();
     }
 
     fn on_mtu_update(&mut self, mtu: u16) {

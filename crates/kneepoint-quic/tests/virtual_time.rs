@@ -1,22 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! noq's hosts in the laboratory's network, with noq's controllers and with the laboratory's.
+//! Hosts of quinn and noq in the laboratory's network, with their own controllers and with the laboratory's.
 
 #![cfg(feature = "virtual-time")]
 
-use std::sync::Arc;
-
 use kneepoint_cc::cc::{Config, Signal, Start};
 use kneepoint_quic::host::{Host, INITIAL_WINDOW};
-use kneepoint_quic::noq::Carried;
 use kneepoint_quic::tape::Tape;
-use kneepoint_quic::virtual_time::{Factory, run};
+use kneepoint_quic::virtual_time::{Factory, Hosts, STACKS, run, run_each};
 use kneepoint_sim::link::{LinkSpec, NodeId};
 use kneepoint_sim::queue::Limit;
 use kneepoint_sim::spec::{Builder, Group, Member, Valid};
 use kneepoint_sim::trace::{Event, Observer};
 use kneepoint_sim::traffic;
 use kneepoint_sim::units::{Bytes, Rate, Span, Time};
-use noq_proto::congestion::{Bbr3Config, CubicConfig, NewRenoConfig};
 
 /// A hash of every event that the observers of a run receive, and the delivered bytes.
 #[derive(Default)]
@@ -69,7 +65,7 @@ fn network(flows: usize, size: Option<u64>, seconds: u64) -> Valid {
     for _ in 0..flows {
         group = group.member(a, b, Member { size: size.map(Bytes), ..Member::default() });
     }
-    Builder::new("noq")
+    Builder::new("quic")
         .duration(Span::from_secs(seconds))
         .node("a")
         .node("b")
@@ -80,8 +76,8 @@ fn network(flows: usize, size: Option<u64>, seconds: u64) -> Valid {
         .expect("a network")
 }
 
-fn ours(name: &str) -> Factory {
-    Arc::new(Carried::new(Config::named(name).expect("registered")).expect("noq carries it"))
+fn ours(stack: &Hosts, name: &str) -> Factory {
+    (stack.carrying)(Config::named(name).expect("registered"), None).expect("the stack carries it")
 }
 
 fn heard(valid: &Valid, factory: &Factory) -> Heard {
@@ -89,40 +85,53 @@ fn heard(valid: &Valid, factory: &Factory) -> Heard {
 }
 
 #[test]
-fn the_link_is_full_with_controllers_of_noq_and_of_the_laboratory() {
-    let theirs: [(&str, Factory); 3] = [
-        ("new-reno", Arc::new(NewRenoConfig::default())),
-        ("cubic", Arc::new(CubicConfig::default())),
-        ("bbr3", Arc::new(Bbr3Config::default())),
-    ];
-    let own = ["reno", "cubic", "pert", "bbr"].map(|name| (name, ours(name)));
-    for (name, factory) in theirs.into_iter().chain(own) {
-        let valid = network(2, None, 10);
-        let share = heard(&valid, &factory).payload as f64 * 8.0 / (10.0 * 20e6);
-        // Headers take 4 %.
-        assert!((0.75..0.97).contains(&share), "{name}: {share}");
+fn the_link_is_full_with_controllers_of_a_stack_and_of_the_laboratory() {
+    for stack in STACKS {
+        let theirs = stack.own.iter().map(|own| (own.name, (own.make)()));
+        let own = ["reno", "cubic", "pert", "bbr"].map(|name| (name, ours(stack, name)));
+        for (name, factory) in theirs.chain(own) {
+            let valid = network(2, None, 10);
+            let share = heard(&valid, &factory).payload as f64 * 8.0 / (10.0 * 20e6);
+            // Headers take 4 %.
+            assert!((0.75..0.97).contains(&share), "{name} in {}: {share}", stack.name);
+        }
     }
 }
 
 #[test]
 fn a_seed_gives_the_same_packets_again() {
     let valid = network(3, None, 5);
-    // noq's own BBR3 draws from the machine's entropy: its configuration has a seed, and no way to set it.
-    let factories: [fn() -> Factory; 2] = [|| ours("pert"), || Arc::new(CubicConfig::default())];
-    for factory in factories {
-        let [one, two] = [(), ()].map(|()| heard(&valid, &factory()));
-        assert_eq!((one.hash, one.events), (two.hash, two.events));
+    for stack in STACKS {
+        // Those that draw from the machine's entropy are left out.
+        let own = stack.own.iter().filter(|own| own.repeats).map(|own| (own.name, (own.make)(), (own.make)()));
+        let ours = ["pert", "bbr"].map(|name| (name, ours(stack, name), ours(stack, name)));
+        for (name, first, again) in own.chain(ours) {
+            let [one, two] = [first, again].map(|factory| heard(&valid, &factory));
+            assert_eq!((one.hash, one.events), (two.hash, two.events), "{name} in {}", stack.name);
+        }
     }
 }
 
 #[test]
+fn stacks_share_a_link() {
+    let valid = network(2, None, 10);
+    let made = STACKS.map(|stack| ours(stack, "cubic"));
+    let of = |_, index: usize| made.get(index).cloned();
+    let heard = run_each(&valid, 1, &of, Heard::default()).expect("a run");
+    let share = heard.payload as f64 * 8.0 / (10.0 * 20e6);
+    assert!((0.75..0.97).contains(&share), "{share}");
+}
+
+#[test]
 fn a_transfer_arrives_whole_and_ends() {
-    let heard = heard(&network(2, Some(1_000_000), 10), &ours("cubic"));
-    assert_eq!(heard.payload, 2_000_000);
-    let sizes: Vec<u64> = heard.completed.iter().map(|(_, size)| size.0).collect();
-    assert_eq!(sizes, [1_000_000; 2]);
-    // 16 Mbit at 20 Mbit/s take 0.8 s.
-    assert!(heard.completed.iter().all(|(at, _)| (0.8..3.0).contains(&at.as_secs_f64())));
+    for stack in STACKS {
+        let heard = heard(&network(2, Some(1_000_000), 10), &ours(stack, "cubic"));
+        assert_eq!(heard.payload, 2_000_000);
+        let sizes: Vec<u64> = heard.completed.iter().map(|(_, size)| size.0).collect();
+        assert_eq!(sizes, [1_000_000; 2]);
+        // 16 Mbit at 20 Mbit/s take 0.8 s.
+        assert!(heard.completed.iter().all(|(at, _)| (0.8..3.0).contains(&at.as_secs_f64())));
+    }
 }
 
 /// Steps of a replay that are compared.
@@ -131,26 +140,35 @@ fn steps() -> usize {
 }
 
 #[test]
-fn what_a_controller_in_noq_was_told_has_the_same_effect_outside_of_it() {
-    let mut losses = 0;
-    for name in ["reno", "cubic", "pert", "pert-pi", "pert-adaptive", "bbr", "bbr3", "cdg"] {
-        let config = Config::named(name).expect("registered");
-        let (tape, mut compared, mut seed) = (Tape::default(), 0, 0);
-        while compared < steps() {
-            seed += 1;
-            let factory: Factory = Arc::new(Carried::taped(config.clone(), tape.clone()).expect("carried"));
-            run(&network(2, None, 100), seed, &[factory], ()).expect("a run");
-            for record in tape.take() {
-                let mut controller = config.build(Start::new(Host::opening(INITIAL_WINDOW)));
-                for (place, told) in record.iter().enumerate() {
-                    told.signal.tell(&mut controller);
-                    let window = controller.control().window;
-                    assert_eq!(window.to_bits(), told.window.to_bits(), "{name}: step {place}: {told:?}");
-                    losses += usize::from(matches!(told.signal, Signal::Loss(_) | Signal::Ecn(_)));
-                }
-                compared += record.len();
+fn what_a_controller_in_a_stack_was_told_has_the_same_effect_outside_of_it() {
+    for stack in STACKS {
+        let mut losses = 0;
+        for name in ["reno", "cubic", "pert", "pert-pi", "pert-adaptive", "bbr", "bbr3", "cdg"] {
+            losses += compared(stack, name);
+        }
+        assert!(losses > 0, "no controller in {} received a congestion signal", stack.name);
+    }
+}
+
+/// Plays a stack's signals to a controller; returns the number of congestion signals.
+fn compared(stack: &Hosts, name: &str) -> usize {
+    let config = Config::named(name).expect("registered");
+    let (tape, mut compared, mut losses, mut seed) = (Tape::default(), 0, 0, 0);
+    while compared < steps() {
+        seed += 1;
+        let factory = (stack.carrying)(config.clone(), Some(tape.clone())).expect("carried");
+        run(&network(2, None, 100), seed, &[factory], ()).expect("a run");
+        for record in tape.take() {
+            let mut controller = config.build(Start::new(Host::opening(INITIAL_WINDOW)));
+            for (place, told) in record.iter().enumerate() {
+                told.signal.tell(&mut controller);
+                let window = controller.control().window;
+                let (window, before) = (window.to_bits(), told.window.to_bits());
+                assert_eq!(window, before, "{name} in {}, step {place}: {told:?}", stack.name);
+                losses += usize::from(matches!(told.signal, Signal::Loss(_) | Signal::Ecn(_)));
             }
+            compared += record.len();
         }
     }
-    assert!(losses > 0, "no controller received a congestion signal");
+    losses
 }

@@ -5,10 +5,10 @@ mod cases;
 mod client;
 mod lacking;
 mod measure;
-#[cfg(feature = "quic")]
-mod noq;
 mod on;
 mod queue;
+#[cfg(feature = "quic")]
+mod quic;
 mod video;
 
 use std::os::unix::fs::chown;
@@ -52,8 +52,8 @@ Each transfer of the scenario is a socket of this machine's kernel with the cong
 scenario is emulated between two network namespaces. Root is needed. Kernel and simulator have the same meter. The claims of an \
 experiment are judged by both.
 
-With --on noq, hosts are those of a QUIC stack, with the laboratory's controllers, or its own ones as noq:reno, noq:cubic and noq:bbr3 of \
---cc-map.
+With --on noq or --on quinn, hosts are those of a QUIC stack, with the laboratory's controllers, or its own ones by --cc-map: noq:reno, \
+noq:cubic, noq:bbr3; quinn:reno, quinn:cubic, quinn:bbr.
 
 With --on uml, hosts, routers and queues are those of a Linux in virtual time, which `knee doctor --build-uml` builds once: the kernel's own \
 TCP and queue disciplines, never late, without root, and repeatable to the byte.

@@ -55,7 +55,7 @@ pub struct Arguments {
     /// The flow to record: GROUP/PLACE, its place from 0 [default: the first]
     #[arg(long, requires = "record")]
     flow: Option<String>,
-    /// Hosts of the recorded run: the simulator's, or noq's in virtual time, in a build with the feature `quic`
+    /// Hosts of the recorded run: the simulator's, or a QUIC stack's in virtual time, in a build with the feature `quic`
     #[arg(long, value_enum, default_value_t, ignore_case = true, requires = "record")]
     host: Host,
     /// The seed of the recorded run, instead of the scenario's first
@@ -71,6 +71,19 @@ enum Host {
     Sim,
     /// noq: every signal to its controller, and the number that it may draw
     Noq,
+    /// quinn: the same
+    Quinn,
+}
+
+impl Host {
+    /// The name of the QUIC stack, if it is one.
+    fn stack(self) -> Option<&'static str> {
+        match self {
+            Host::Sim => None,
+            Host::Noq => Some("noq"),
+            Host::Quinn => Some("quinn"),
+        }
+    }
 }
 
 pub const VERB: Verb<Arguments> = Verb { act, answer: None };
@@ -93,10 +106,10 @@ fn record(session: &Session, file: &Path, arguments: &Arguments) -> Result<(), F
     let valid = &plan.cases[0].valid;
     let (flow, name) = tagged(valid, "--flow", arguments.flow.as_deref())?;
     let seed = arguments.seed.or(plan.seeds.first().copied()).unwrap_or(1);
-    if arguments.host == Host::Noq {
-        let steps = of_noq(valid, flow, seed)?;
+    if let Some(stack) = arguments.host.stack() {
+        let steps = in_stack(stack, valid, flow, seed)?;
         return session.print(format!(
-            "# {}, flow {name}, seed {seed}, hosts of noq\n{}",
+            "# {}, flow {name}, seed {seed}, hosts of {stack}\n{}",
             file.display(),
             trace::write(&steps)
         ));
@@ -112,14 +125,15 @@ fn record(session: &Session, file: &Path, arguments: &Arguments) -> Result<(), F
     ))
 }
 
-/// The signals from noq to the controller of a flow.
+/// The signals from a QUIC stack to the controller of a flow.
 #[cfg(feature = "quic")]
-fn of_noq(valid: &Valid, flow: FlowId, seed: u64) -> Result<Vec<Step>, Failure> {
-    quic::recorded(valid, flow, seed).map_err(|why| Failure::run(why, "leave out `--host noq`"))
+fn in_stack(stack: &str, valid: &Valid, flow: FlowId, seed: u64) -> Result<Vec<Step>, Failure> {
+    quic::recorded(stack, valid, flow, seed)
+        .map_err(|why| Failure::run(why, format!("leave out `--host {stack}`")))
 }
 
 #[cfg(not(feature = "quic"))]
-fn of_noq(_: &Valid, _: FlowId, _: u64) -> Result<Vec<Step>, Failure> {
+fn in_stack(_: &str, _: &Valid, _: FlowId, _: u64) -> Result<Vec<Step>, Failure> {
     Err(Failure::usage(
         "this build has no QUIC stack",
         "cargo build --release -p kneepoint-cli --features quic",

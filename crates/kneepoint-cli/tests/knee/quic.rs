@@ -9,7 +9,8 @@ fn without_a_stack_the_command_that_builds_one_is_named() {
     for arguments in [
         &["quic", "serve"][..],
         &["quic", "get", "https://127.0.0.1:4433/"],
-        &["replay", "--record", "../../scenarios/comparison.toml", "--host", "noq"],
+        &["replay", "--record", "../../scenarios/comparison.toml", "--host", "quinn"],
+        &["live", "../../scenarios/comparison.toml", "--on", "noq"],
     ] {
         let output = command(arguments).output().expect("knee");
         let said = String::from_utf8_lossy(&output.stderr);
@@ -111,21 +112,50 @@ mod on_the_wire {
     }
 
     #[test]
-    fn what_noq_told_a_controller_is_played_to_others() {
+    fn what_a_stack_told_a_controller_is_played_to_others() {
         let here = tempfile::tempdir().expect("a folder");
-        let init = command(&["init", "my.toml"]).current_dir(&here).output().expect("knee");
-        assert!(init.status.success());
-        let record = command(&["replay", "--record", "my.toml", "--host", "noq"]).current_dir(&here).output();
-        let record = record.expect("knee");
-        assert!(record.status.success(), "{}", String::from_utf8_lossy(&record.stderr));
-        let trace = String::from_utf8(record.stdout).expect("UTF-8");
-        assert!(trace.contains(",ack,") && trace.contains(",loss,"), "{}", trace.lines().count());
-        std::fs::write(here.path().join("trace.csv"), &trace).expect("written");
-        let played = command(&["replay", "trace.csv", "--cc", "pert", "--json"]).current_dir(&here).output();
-        let played = played.expect("knee");
-        let told: Value = serde_json::from_slice(&played.stdout).expect("JSON");
-        assert_ne!(told["verdict"], "part", "{told}");
-        assert!(told["steps"].as_u64() > Some(1000), "{told}");
+        let run = |arguments: &[&str]| command(arguments).current_dir(&here).output().expect("knee");
+        assert!(run(&["init", "my.toml"]).status.success());
+        for stack in ["noq", "quinn"] {
+            let record = run(&["replay", "--record", "my.toml", "--host", stack]);
+            assert!(record.status.success(), "{}", String::from_utf8_lossy(&record.stderr));
+            let trace = String::from_utf8(record.stdout).expect("UTF-8");
+            assert!(trace.contains(&format!("hosts of {stack}")) && trace.contains(",ack,"), "{stack}");
+            assert!(trace.contains(",loss,"), "{stack}: {}", trace.lines().count());
+            std::fs::write(here.path().join("trace.csv"), &trace).expect("written");
+            let played = run(&["replay", "trace.csv", "--cc", "pert", "--json"]);
+            let told: Value = serde_json::from_slice(&played.stdout).expect("JSON");
+            assert_ne!(told["verdict"], "part", "{told}");
+            assert!(told["steps"].as_u64() > Some(1000), "{told}");
+        }
+    }
+
+    #[test]
+    fn a_controller_of_another_stack_is_refused_with_the_names_of_this_one() {
+        for (stack, other, own) in [
+            ("noq", "quinn:bbr", "noq:reno, noq:cubic, noq:bbr3"),
+            ("quinn", "noq:bbr3", "quinn:reno, quinn:cubic, quinn:bbr"),
+        ] {
+            let map = format!("reno={other}");
+            let file = "../../scenarios/comparison.toml";
+            let output = command(&["live", file, "--on", stack, "--cc-map", &map]).output().expect("knee");
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.code() == Some(2) && said.contains(own), "{said}");
+            assert!(said.contains(&format!("{stack} has no congestion control {other}")), "{said}");
+        }
+    }
+
+    #[test]
+    fn a_stack_is_the_hosts_of_a_scenario_with_its_own_controller() {
+        let here = tempfile::tempdir().expect("a folder");
+        let run = |arguments: &[&str]| command(arguments).current_dir(&here).output().expect("knee");
+        assert!(run(&["init", "my.toml"]).status.success());
+        for (stack, map) in [("noq", "pert=noq:cubic"), ("quinn", "pert=quinn:cubic")] {
+            let live = run(&["live", "my.toml", "--on", stack, "--cc-map", map, "--repetitions", "1", "--out", stack]);
+            assert!(live.status.success(), "{}", String::from_utf8_lossy(&live.stderr));
+            let rows = std::fs::read_to_string(here.path().join(stack).join("live.csv")).expect("rows");
+            assert!(rows.contains("utilization"), "{rows}");
+        }
     }
 
     /// One controller, loopback; `make test-quic-clients` has all of them, and more clients over a link.

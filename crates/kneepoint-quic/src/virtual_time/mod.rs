@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! noq's own endpoints as the hosts of a scenario: their packets cross the laboratory's links, in its time.
+//! Endpoints of QUIC stacks as the hosts of a scenario: their packets cross the laboratory's links, in its time.
 //!
 //! ```text
 //! End ─ Datagram ─ Packet ─ Links: queue, capacity, loss, line ─ Packet ─ Datagram ─ End
@@ -10,428 +10,118 @@
 //! encrypted ([`plain`]), their ids are numbers in order, and random numbers come from the run's seed. Observers receive
 //! the events of a simulation, so rows and series have the same definitions; a sender's losses, round trips and windows
 //! are the ones that its controller receives.
+//!
+//! The run knows no stack: it works on [`Ends`] and [`End`]. A room of each stack in [`STACKS`] has its hosts and the list
+//! of its own controllers.
 
 mod end;
+mod noq;
 mod plain;
+mod quinn;
+mod run;
 mod seen;
 
+use std::boxed::Box;
 use std::string::String;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use std::vec::Vec;
 
-use kneepoint_cc::rng::Rng;
-use kneepoint_cc::units::{Bytes, Span, Time};
-use kneepoint_sim::event::EventQueue;
-use kneepoint_sim::link::{Links, NodeId, Routes};
-use kneepoint_sim::packet::{Flags, Hint, Packet};
-use kneepoint_sim::queue::{Backlog, Fate};
-use kneepoint_sim::spec::{Group, Valid};
-use kneepoint_sim::trace::{Event, FlowId, LinkId, Observer, View};
-use kneepoint_sim::traffic::Kind;
-use noq_proto::EcnCodepoint;
-use noq_proto::congestion::ControllerFactory;
+use kneepoint_cc::cc::Config;
 
-use end::{Datagram, End, HEADERS, Settings};
-use seen::{Ear, Seen};
+use crate::tape::Tape;
 
-/// Makes a group's controllers.
-pub type Factory = Arc<dyn ControllerFactory + Send + Sync>;
+pub use run::{run, run_each};
+pub use seen::Ear;
 
-/// Runs the scenario with noq's hosts, whose controllers are made by the factory of their group.
-pub fn run<O: Observer>(valid: &Valid, seed: u64, controllers: &[Factory], watch: O) -> Result<O, String> {
-    let of = |group: usize, _| controllers.get(group).map(Arc::clone);
-    run_each(valid, seed, &of, watch)
+/// Every stack whose endpoints can be hosts.
+pub const STACKS: [&Hosts; 2] = [&noq::HOSTS, &quinn::HOSTS];
+
+/// The stack of this name.
+pub fn named(name: &str) -> Option<&'static Hosts> {
+    STACKS.into_iter().find(|stack| stack.name == name)
 }
 
-/// The same, with a factory for each member of a group, by the places of both; a group without any is left out.
-pub fn run_each<O: Observer>(
-    valid: &Valid,
-    seed: u64,
-    controllers: &dyn Fn(usize, usize) -> Option<Factory>,
-    watch: O,
-) -> Result<O, String> {
-    let mut run = Run::new(valid, seed, controllers, watch)?;
-    run.advance()?;
-    Ok(run.finish())
+/// Bytes of IP's and UDP's headers.
+const HEADERS: u64 = 28;
+
+/// Makes the ends of a group's connections.
+pub type Factory = Arc<dyn Ends>;
+
+/// A stack as hosts.
+#[derive(Debug)]
+pub struct Hosts {
+    /// The stack's name.
+    pub name: &'static str,
+    /// The stack's own controllers.
+    pub own: &'static [Own],
+    /// Ends whose senders have a controller of the laboratory, with its signals on a tape if there is one; the error
+    /// says what the stack lacks.
+    pub carrying: fn(Config, Option<Tape>) -> Result<Factory, String>,
 }
 
-/// The two ends of a transfer, from its sender's point of view.
-struct Flow {
-    group: u32,
-    settings: Settings,
-    size: Option<u64>,
-    /// The first hops of its data and of its acknowledgements.
-    hops: [u32; 2],
-    start: Time,
-    ends: Option<[End; 2]>,
-    ear: Ear,
-    received: u64,
-    delivered: Time,
-    sent: u32,
+/// A controller of a stack itself.
+#[derive(Debug)]
+pub struct Own {
+    /// Its name, after the stack's.
+    pub name: &'static str,
+    /// Ends whose senders have it.
+    pub make: fn() -> Factory,
+    /// Whether a seed gives the same packets again; false if it draws from the machine's entropy.
+    pub repeats: bool,
 }
 
-/// Events at times that the scenario sets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Cue {
-    Start(u32),
-    Stop(u32),
+/// Makes the two ends of connections.
+pub trait Ends: Send + Sync {
+    /// The name of their stack.
+    fn stack(&self) -> &'static str;
+    /// The sender, which opens the connection at `now` for so many bytes, without end if `None`.
+    fn sender(&self, settings: &Settings, size: Option<u64>, now: Instant) -> Result<Box<dyn End>, String>;
+    /// The receiver, which waits for the connection.
+    fn receiver(&self, settings: &Settings) -> Box<dyn End>;
 }
 
-struct Run<'a, O> {
-    valid: &'a Valid,
-    events: EventQueue,
-    links: Links,
-    flows: Vec<Flow>,
-    agenda: Vec<(Time, Cue)>,
-    /// The first entity after the links'.
-    base: u32,
-    /// Datagrams in flight by the number of their packet, and free numbers.
-    datagrams: Vec<Option<Datagram>>,
-    free: Vec<u32>,
-    watch: Lost<O>,
-    began: Instant,
+/// The settings of a connection.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Bytes of a full packet on the wire.
+    pub packet: u64,
+    /// The run's seed.
+    pub seed: u64,
+    /// The connection's number in its run.
+    pub number: u64,
+    /// Receives the signals to the sender's controller.
+    pub ear: Ear,
 }
 
-/// The preparation of a scenario's transfers before the run.
-struct Setup<'a> {
-    routes: Routes<'a>,
-    links: Links,
-    seed: u64,
-    flows: Vec<Flow>,
-    agenda: Vec<(Time, Cue)>,
+/// One end of a connection, and the stream that it sends or receives.
+pub trait End {
+    /// A datagram arrived.
+    fn receive(&mut self, datagram: &Datagram, now: Instant) -> Result<(), String>;
+    /// The time of its next timer.
+    fn timeout(&mut self) -> Option<Instant>;
+    /// A timer may have expired.
+    fn wake(&mut self, now: Instant);
+    /// No data follows.
+    fn stop(&mut self);
+    /// Does all pending work at `now`: receives, delivers, and sends by `emit`.
+    fn work(&mut self, now: Instant, emit: &mut dyn FnMut(Datagram)) -> Result<News, String>;
 }
 
-impl Setup<'_> {
-    fn add(
-        &mut self,
-        place: usize,
-        group: &Group,
-        packet: u64,
-        controllers: &dyn Fn(usize, usize) -> Option<Factory>,
-    ) -> Result<(), String> {
-        if group.kind() != Kind::Transfers {
-            let name = group.source.name();
-            return Err(std::format!("group `{}`: hosts of noq carry transfers, not `{name}`", group.name));
-        }
-        let streams = group.source.nature().streams;
-        let mut starts = Rng::stream(self.seed, streams.starts, place as u64);
-        for (index, (member, &(sender, receiver))) in group.members.iter().zip(&group.pairs).enumerate() {
-            let Some(inner) = controllers(place, index) else { continue };
-            let number = self.flows.len() as u32;
-            let start = member.start.from + Span(starts.below(member.start.span().0.max(1)));
-            self.agenda.push((start, Cue::Start(number)));
-            self.agenda.extend(member.stop.map(|stop| (stop, Cue::Stop(number))));
-            let ear = Ear::default();
-            // A receiver has a controller too, for its acknowledgements. Nobody looks at that.
-            let seen: Factory = Arc::new(Seen { inner: Arc::clone(&inner), ear: ear.clone() });
-            let hops = [self.path(sender, receiver), self.path(receiver, sender)];
-            self.flows.push(Flow {
-                group: place as u32,
-                settings: Settings {
-                    controllers: [seen, inner],
-                    packet,
-                    seed: self.seed,
-                    number: number.into(),
-                },
-                size: member.size.map(|size| size.0),
-                hops,
-                start,
-                ends: None,
-                ear,
-                received: 0,
-                delivered: Time::NEVER,
-                sent: 0,
-            });
-        }
-        Ok(())
-    }
-
-    fn path(&mut self, from: NodeId, to: NodeId) -> u32 {
-        let path = self.routes.path(from, to).expect("a valid network has a path both ways");
-        self.links.add_path(&path)
-    }
+/// The result of an end's work.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct News {
+    /// Payload that was not there before.
+    pub received: u64,
+    /// All that was sent is acknowledged.
+    pub finished: bool,
 }
 
-impl<'a, O: Observer> Run<'a, O> {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "only differences of instants are used, and noq has no other way to make one"
-    )]
-    fn new(
-        valid: &'a Valid,
-        seed: u64,
-        controllers: &dyn Fn(usize, usize) -> Option<Factory>,
-        watch: O,
-    ) -> Result<Run<'a, O>, String> {
-        if !valid.joints().is_empty() {
-            return Err("these hosts have no proxies between them: leave `[proxy]` out".into());
-        }
-        let specs = &valid.network().links;
-        let base = Links::entities(specs.len());
-        let members = valid.groups().iter().map(|group| group.members.len()).sum::<usize>();
-        let mut events = EventQueue::new(base + 2 + 2 * members, Span::from_micros(10));
-        let mut setup = Setup {
-            routes: Routes::new(valid.network()),
-            links: Links::new(specs, valid.full_packet(), seed, &mut events),
-            seed,
-            flows: Vec::new(),
-            agenda: Vec::new(),
-        };
-        for (place, group) in valid.groups().iter().enumerate() {
-            let packet = group.full_packet().unwrap_or(valid.full_packet());
-            setup.add(place, group, packet.0, controllers)?;
-        }
-        let Setup { links, flows, mut agenda, .. } = setup;
-        agenda.sort_unstable_by(|a, b| b.cmp(a));
-        if let Some((at, _)) = agenda.last() {
-            events.schedule(base as u32, *at);
-        }
-        if let Some(interval) = valid.schedule().sample {
-            events.schedule(base as u32 + 1, Time::ZERO + interval);
-        }
-        Ok(Run {
-            valid,
-            events,
-            links,
-            flows,
-            agenda,
-            base: base as u32,
-            datagrams: Vec::new(),
-            free: Vec::new(),
-            watch: Lost { inner: watch, dropped: Vec::new() },
-            began: Instant::now(),
-        })
-    }
-
-    fn instant(&self, at: Time) -> Instant {
-        self.began + Duration::from_nanos(at.0)
-    }
-
-    fn advance(&mut self) -> Result<(), String> {
-        let end = self.valid.schedule().duration;
-        let clock = self.watch.clock();
-        let mut packet = Packet::default();
-        while let Some((now, entity)) = self.events.pop(end) {
-            if clock {
-                self.links.settle(now, &mut self.watch);
-                self.watch.advance(now);
-            }
-            if entity < self.base {
-                let reached =
-                    self.links.on_event(entity, &mut packet, now, &mut self.events, &mut self.watch);
-                self.release();
-                if let Some(at) = reached {
-                    self.deliver(&packet, at)?;
-                }
-            } else {
-                match entity - self.base {
-                    0 => self.keep_agenda(now)?,
-                    1 => self.sample(now),
-                    timer => self.wake(timer - 2, now)?,
-                }
-            }
-        }
-        self.links.settle(end, &mut self.watch);
-        Ok(())
-    }
-
-    fn finish(self) -> O {
-        self.watch.inner
-    }
-
-    fn keep_agenda(&mut self, now: Time) -> Result<(), String> {
-        while let Some((_, cue)) = self.agenda.pop_if(|(at, _)| *at <= now) {
-            let (Cue::Start(number) | Cue::Stop(number)) = cue;
-            let at = self.instant(now);
-            let flow = &mut self.flows[number as usize];
-            if let Cue::Start(_) = cue {
-                flow.ends = Some([flow.settings.sender(flow.size, at)?, flow.settings.receiver()]);
-                flow.start = now;
-                self.watch.on(now, &Event::Started { flow: FlowId(number), group: flow.group });
-            } else if let Some([sender, _]) = &mut flow.ends {
-                sender.stop();
-            }
-            self.work(number, 0, now)?;
-        }
-        if let Some(&(at, _)) = self.agenda.last() {
-            self.events.schedule(self.base, at);
-        }
-        Ok(())
-    }
-
-    fn sample(&mut self, now: Time) {
-        let look = Look { links: &self.links, flows: &self.flows, at: now };
-        self.watch.on(now, &Event::Sample { view: &look });
-        if let Some(interval) = self.valid.schedule().sample {
-            self.events.schedule(self.base + 1, now + interval);
-        }
-    }
-
-    fn wake(&mut self, timer: u32, now: Time) -> Result<(), String> {
-        let at = self.instant(now);
-        if let Some(ends) = &mut self.flows[timer as usize / 2].ends {
-            ends[timer as usize % 2].wake(at);
-        }
-        self.work(timer / 2, timer as usize % 2, now)
-    }
-
-    /// A packet reached its host.
-    fn deliver(&mut self, packet: &Packet, at: Time) -> Result<(), String> {
-        let datagram = self.datagrams[packet.id as usize].take();
-        self.free.push(packet.id);
-        let to = usize::from(!packet.flags.has(Flags::ACK));
-        let now = self.instant(at);
-        if let (Some(datagram), Some(ends)) = (datagram, &mut self.flows[packet.flow as usize].ends) {
-            let ecn = if packet.flags.has(Flags::CE) { Some(EcnCodepoint::Ce) } else { datagram.ecn };
-            ends[to].receive(&datagram, ecn, now)?;
-        }
-        let before = self.flows[packet.flow as usize].received;
-        self.work(packet.flow, to, at)?;
-        let payload = Bytes(self.flows[packet.flow as usize].received - before);
-        self.watch.on(at, &Event::Delivered { packet, payload });
-        Ok(())
-    }
-
-    /// Lets one end of a flow do all pending work, and returns the result.
-    fn work(&mut self, number: u32, own: usize, now: Time) -> Result<(), String> {
-        let at = self.instant(now);
-        let mut out = Vec::new();
-        let flow = &mut self.flows[number as usize];
-        let Some(ends) = &mut flow.ends else { return Ok(()) };
-        let lost = |reason: String| std::format!("connection {number} ended at {now}: {reason}");
-        let news = ends[own].work(at, |datagram| out.push(datagram)).map_err(lost)?;
-        let timeout = ends[own].timeout();
-        flow.received += news.received;
-        if flow.size == Some(flow.received) && flow.delivered == Time::NEVER {
-            flow.delivered = now;
-        }
-        if own == 0 {
-            self.tell(number, now);
-        }
-        if news.finished {
-            self.complete(number, now);
-        }
-        for datagram in out {
-            self.send(number, own, datagram, now);
-        }
-        let wanted = timeout.map_or(Time::NEVER, |timeout| {
-            Time::ZERO + Span(timeout.saturating_duration_since(self.began).as_nanos() as u64)
-        });
-        self.events.schedule(self.base + 2 + 2 * number + own as u32, wanted.max(now));
-        Ok(())
-    }
-
-    /// Reports the signals to a sender's controller.
-    fn tell(&mut self, number: u32, now: Time) {
-        let flow = &self.flows[number as usize];
-        let heard = flow.ear.take();
-        if heard.episodes > 0 {
-            let timeout = heard.persistent > 0;
-            self.watch.on(now, &Event::Repair { flow: FlowId(number), timeout });
-        }
-        if heard.acked > 0 {
-            let rtt = heard.rtt.map(|rtt| Span(rtt.as_nanos() as u64));
-            let window = flow.window();
-            let acked = Bytes(heard.acked);
-            self.watch.on(now, &Event::Acked { flow: FlowId(number), acked, rtt, window, one_way: None });
-        }
-    }
-
-    fn complete(&mut self, number: u32, now: Time) {
-        let Flow { group, start: began, delivered, received, .. } = self.flows[number as usize];
-        let (flow, delivered, size) = (FlowId(number), delivered.min(now), Bytes(received));
-        self.watch.on(now, &Event::Completed { flow, group, began, delivered, size });
-        self.watch.on(now, &Event::Closed { flow });
-    }
-
-    fn send(&mut self, number: u32, own: usize, datagram: Datagram, now: Time) {
-        let flow = &mut self.flows[number as usize];
-        let size = (datagram.bytes.len() as u64 + HEADERS) as u16;
-        let flags = match datagram.ecn {
-            Some(EcnCodepoint::Ect0) => Flags::ECT,
-            Some(EcnCodepoint::Ect1) => Flags::ECT.with(Flags::SCALABLE),
-            Some(EcnCodepoint::Ce) | None => Flags::default(),
-        };
-        let mut packet = if own == 0 {
-            flow.sent += 1;
-            let hint = Hint { window: flow.window(), rtt: Span::ZERO };
-            Packet::data(number, flow.sent, size, flags, now).with_hint(hint)
-        } else {
-            Packet::ack(number, 0, size, flags, now, Default::default())
-        };
-        packet.hop = flow.hops[own];
-        packet.id = self.free.pop().unwrap_or_else(|| {
-            self.datagrams.push(None);
-            self.datagrams.len() as u32 - 1
-        });
-        self.datagrams[packet.id as usize] = Some(datagram);
-        if own == 0 {
-            let group = flow.group;
-            self.watch.on(now, &Event::Sent { packet: &packet, group });
-        }
-        let reached = self.links.carry(&mut packet, now, &mut self.events, &mut self.watch);
-        debug_assert!(reached.is_none(), "nothing is taken ahead of its time");
-        self.release();
-    }
-
-    /// The places of packets that were dropped are free.
-    fn release(&mut self) {
-        for id in self.watch.dropped.drain(..) {
-            self.datagrams[id as usize] = None;
-            self.free.push(id);
-        }
-    }
-}
-
-impl Flow {
-    /// Its window in packets.
-    fn window(&self) -> f64 {
-        self.ear.window() as f64 / (self.settings.packet - HEADERS) as f64
-    }
-}
-
-/// An observer that keeps the numbers of dropped packets.
-struct Lost<O> {
-    inner: O,
-    dropped: Vec<u32>,
-}
-
-impl<O: Observer> Observer for Lost<O> {
-    fn on(&mut self, at: Time, event: &Event) {
-        match event {
-            Event::Arrival { packet, fate: Fate::Dropped(_), .. }
-            | Event::Fate { packet, fate: Fate::Dropped(_), .. } => self.dropped.push(packet.id),
-            _ => {}
-        }
-        self.inner.on(at, event);
-    }
-    fn clock(&self) -> bool {
-        self.inner.clock()
-    }
-    fn advance(&mut self, now: Time) {
-        self.inner.advance(now);
-    }
-}
-
-/// The state at a sampling instant.
-struct Look<'a> {
-    links: &'a Links,
-    flows: &'a [Flow],
-    at: Time,
-}
-
-impl View for Look<'_> {
-    fn backlog(&self, link: LinkId) -> Backlog {
-        self.links.backlog(link, self.at)
-    }
-    fn window(&self, flow: FlowId) -> f64 {
-        self.flows.get(flow.0 as usize).map_or(f64::NAN, Flow::window)
-    }
-    fn controller(&self, _: FlowId) -> Vec<(&'static str, f64)> {
-        Vec::new()
-    }
-    fn discipline(&self, link: LinkId) -> Vec<(&'static str, f64)> {
-        self.links.discipline(link)
-    }
+/// A datagram to send.
+#[derive(Clone, Debug)]
+pub struct Datagram {
+    /// Its payload.
+    pub bytes: Vec<u8>,
+    /// The two bits of explicit congestion notification in its IP header (RFC 3168).
+    pub ecn: u8,
 }

@@ -9,20 +9,10 @@
 //! client ── finished ────────────────→ server      Handshake
 //! ```
 
-use std::any::Any;
-use std::boxed::Box;
-use std::sync::Arc;
 use std::vec::Vec;
 
-use bytes::BytesMut;
-use noq_proto::crypto::{
-    ClientConfig, CryptoError, ExportKeyingMaterialError, HandshakeTokenKey, HeaderKey, HmacKey, KeyPair,
-    Keys, PacketKey, ServerConfig, Session, UnsupportedVersion,
-};
-use noq_proto::transport_parameters::TransportParameters;
-use noq_proto::{ConnectError, ConnectionId, PathId, Side, TransportError};
-
-const TAG: usize = 16;
+/// Bytes of a tag.
+pub(super) const TAG: usize = 16;
 /// A placeholder for a handshake message whose content is irrelevant here.
 const MESSAGE: &[u8] = &[0];
 
@@ -30,89 +20,11 @@ const MESSAGE: &[u8] = &[0];
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Plain;
 
-impl HeaderKey for Plain {
-    fn decrypt(&self, _: usize, _: &mut [u8]) {}
-    fn encrypt(&self, _: usize, _: &mut [u8]) {}
-    fn sample_size(&self) -> usize {
-        TAG
-    }
-}
-
-impl PacketKey for Plain {
-    /// A tag unlike [`HmacKey::sign`]'s signatures: with the same end a packet would be a stateless reset (RFC 9000 §10.3).
-    fn encrypt(&self, _: PathId, _: u64, packet: &mut [u8], _: usize) {
+impl Plain {
+    /// Writes a tag unlike signatures, which are zeros: with the same end a packet would be a stateless reset (RFC 9000 §10.3).
+    pub(super) fn seal(packet: &mut [u8]) {
         let tag = packet.len().saturating_sub(TAG);
         packet[tag..].fill(u8::MAX);
-    }
-    fn decrypt(&self, _: PathId, _: u64, _: &[u8], payload: &mut BytesMut) -> Result<(), CryptoError> {
-        let length = payload.len().checked_sub(TAG).ok_or(CryptoError)?;
-        payload.truncate(length);
-        Ok(())
-    }
-    fn tag_len(&self) -> usize {
-        TAG
-    }
-    fn confidentiality_limit(&self) -> u64 {
-        u64::MAX
-    }
-    fn integrity_limit(&self) -> u64 {
-        u64::MAX
-    }
-}
-
-impl HmacKey for Plain {
-    fn sign(&self, _: &[u8], signature: &mut [u8]) {
-        signature.fill(0);
-    }
-    fn signature_len(&self) -> usize {
-        32
-    }
-    fn verify(&self, _: &[u8], _: &[u8]) -> Result<(), CryptoError> {
-        Ok(())
-    }
-}
-
-impl HandshakeTokenKey for Plain {
-    fn seal(&self, _: u128, _: &mut Vec<u8>) -> Result<(), CryptoError> {
-        Ok(())
-    }
-    fn open<'a>(&self, _: u128, data: &'a mut [u8]) -> Result<&'a [u8], CryptoError> {
-        Ok(data)
-    }
-}
-
-fn pair<T: ?Sized>(key: impl Fn() -> Box<T>) -> KeyPair<Box<T>> {
-    KeyPair { local: key(), remote: key() }
-}
-
-fn packet_keys() -> KeyPair<Box<dyn PacketKey>> {
-    pair(|| Box::new(Plain) as Box<dyn PacketKey>)
-}
-
-fn keys() -> Keys {
-    Keys { header: pair(|| Box::new(Plain) as Box<dyn HeaderKey>), packet: packet_keys() }
-}
-
-impl ClientConfig for Plain {
-    fn start_session(
-        &self,
-        _: u32,
-        _: &str,
-        parameters: &TransportParameters,
-    ) -> Result<Box<dyn Session>, ConnectError> {
-        Ok(Box::new(Handshake::new(Side::Client, parameters)))
-    }
-}
-
-impl ServerConfig for Plain {
-    fn initial_keys(&self, _: u32, _: ConnectionId) -> Result<Keys, UnsupportedVersion> {
-        Ok(keys())
-    }
-    fn retry_tag(&self, _: u32, _: ConnectionId, _: &[u8]) -> [u8; TAG] {
-        [0; TAG]
-    }
-    fn start_session(&self, _: u32, parameters: &TransportParameters) -> Box<dyn Session> {
-        Box::new(Handshake::new(Side::Server, parameters))
     }
 }
 
@@ -130,115 +42,185 @@ enum Stage {
     Done,
 }
 
-struct Handshake {
-    side: Side,
+/// A side's handshake, by messages.
+#[derive(Clone, Debug)]
+pub(super) struct Handshake {
+    pub(super) client: bool,
+    /// The parameters of this side.
     own: Vec<u8>,
-    heard: Vec<u8>,
+    /// The parameters of the other side, when they have come.
+    pub(super) heard: Vec<u8>,
     /// The number of messages received.
     messages: u32,
     stage: Stage,
 }
 
 impl Handshake {
-    fn new(side: Side, parameters: &TransportParameters) -> Handshake {
-        let mut own = Vec::new();
-        parameters.write(&mut own);
-        Handshake { side, own, heard: Vec::new(), messages: 0, stage: Stage::Hello }
-    }
-}
-
-impl Session for Handshake {
-    fn initial_keys(&self, _: ConnectionId, _: Side) -> Keys {
-        keys()
-    }
-    fn handshake_data(&self) -> Option<Box<dyn Any>> {
-        (!self.heard.is_empty()).then(|| Box::new(()) as Box<dyn Any>)
-    }
-    fn peer_identity(&self) -> Option<Box<dyn Any>> {
-        None
-    }
-    fn early_crypto(&self) -> Option<(Box<dyn HeaderKey>, Box<dyn PacketKey>)> {
-        None
-    }
-    fn early_data_accepted(&self) -> Option<bool> {
-        None
-    }
-    fn is_handshaking(&self) -> bool {
-        self.stage != Stage::Done
+    /// A handshake that tells the peer these parameters.
+    pub(super) fn new(client: bool, own: Vec<u8>) -> Handshake {
+        Handshake { client, own, heard: Vec::new(), messages: 0, stage: Stage::Hello }
     }
 
-    /// Each message is within one frame. Parameters are a server's first and a client's second.
-    fn read_handshake(&mut self, message: &[u8]) -> Result<bool, TransportError> {
+    pub(super) fn is_done(&self) -> bool {
+        self.stage == Stage::Done
+    }
+
+    /// Takes a message, which is within one frame; whether it had the peer's parameters, a server's first and a client's
+    /// second.
+    pub(super) fn take(&mut self, message: &[u8]) -> bool {
         self.messages += 1;
-        let parameters = match self.side {
-            Side::Server => 1,
-            Side::Client => 2,
-        };
+        let parameters = if self.client { 2 } else { 1 };
         if self.messages == parameters {
             self.heard = message.to_vec();
         }
-        if self.side == Side::Server && self.stage == Stage::Finish && self.messages == 2 {
+        if !self.client && self.stage == Stage::Finish && self.messages == 2 {
             self.stage = Stage::Done;
         }
-        Ok(self.messages == parameters)
+        self.messages == parameters
     }
 
-    fn transport_parameters(&self) -> Result<Option<TransportParameters>, TransportError> {
-        if self.heard.is_empty() {
-            return Ok(None);
-        }
-        let read = TransportParameters::read(self.side, &mut self.heard.as_slice());
-        read.map(Some).map_err(TransportError::from)
-    }
-
-    fn write_handshake(&mut self, message: &mut Vec<u8>) -> Option<Keys> {
-        match (self.side, self.stage, self.messages) {
-            (Side::Client, Stage::Hello, _) => {
+    /// Writes the next message, if one is due; whether new keys follow.
+    pub(super) fn say(&mut self, message: &mut Vec<u8>) -> bool {
+        match (self.client, self.stage, self.messages) {
+            (true, Stage::Hello, _) => {
                 message.extend_from_slice(&self.own);
                 self.stage = Stage::HandshakeKeys;
-                None
+                false
             }
-            (Side::Client, Stage::HandshakeKeys, 1..) => {
+            (true, Stage::HandshakeKeys, 1..) => {
                 self.stage = Stage::DataKeys;
-                Some(keys())
+                true
             }
-            (Side::Client, Stage::DataKeys, 2..) => {
+            (true, Stage::DataKeys, 2..) => {
                 message.extend_from_slice(MESSAGE);
                 self.stage = Stage::Done;
-                Some(keys())
+                true
             }
-            (Side::Server, Stage::Hello, 1..) => {
+            (false, Stage::Hello, 1..) => {
                 message.extend_from_slice(MESSAGE);
                 self.stage = Stage::DataKeys;
-                Some(keys())
+                true
             }
-            (Side::Server, Stage::DataKeys, _) => {
+            (false, Stage::DataKeys, _) => {
                 message.extend_from_slice(&self.own);
                 self.stage = Stage::Finish;
-                Some(keys())
+                true
             }
-            _ => None,
+            _ => false,
         }
     }
-
-    fn next_1rtt_keys(&mut self) -> Option<KeyPair<Box<dyn PacketKey>>> {
-        Some(packet_keys())
-    }
-    fn is_valid_retry(&self, _: ConnectionId, _: &[u8], _: &[u8]) -> bool {
-        true
-    }
-    fn export_keying_material(
-        &self,
-        output: &mut [u8],
-        _: &[u8],
-        _: &[u8],
-    ) -> Result<(), ExportKeyingMaterialError> {
-        output.fill(0);
-        Ok(())
-    }
 }
 
-/// The same behind a pointer.
-pub(super) fn shared() -> Arc<Plain> {
-    Arc::new(Plain)
+/// Keys, and sessions at their beginning.
+macro_rules! keys {
+    () => {
+        impl HeaderKey for Plain {
+            fn decrypt(&self, _: usize, _: &mut [u8]) {}
+            fn encrypt(&self, _: usize, _: &mut [u8]) {}
+            fn sample_size(&self) -> usize {
+                TAG
+            }
+        }
+
+        impl HmacKey for Plain {
+            fn sign(&self, _: &[u8], signature: &mut [u8]) {
+                signature.fill(0);
+            }
+            fn signature_len(&self) -> usize {
+                32
+            }
+            fn verify(&self, _: &[u8], _: &[u8]) -> Result<(), CryptoError> {
+                Ok(())
+            }
+        }
+
+        fn pair<T: ?Sized>(key: impl Fn() -> Box<T>) -> KeyPair<Box<T>> {
+            KeyPair { local: key(), remote: key() }
+        }
+
+        fn packet_keys() -> KeyPair<Box<dyn PacketKey>> {
+            pair(|| Box::new(Plain) as Box<dyn PacketKey>)
+        }
+
+        fn keys() -> Keys {
+            Keys { header: pair(|| Box::new(Plain) as Box<dyn HeaderKey>), packet: packet_keys() }
+        }
+
+        fn session(client: bool, parameters: &TransportParameters) -> Box<dyn Session> {
+            let mut own = Vec::new();
+            parameters.write(&mut own);
+            Box::new(Handshake::new(client, own))
+        }
+
+        fn unseal(payload: &mut BytesMut) -> Result<(), CryptoError> {
+            let length = payload.len().checked_sub(TAG).ok_or(CryptoError)?;
+            payload.truncate(length);
+            Ok(())
+        }
+    };
 }
+pub(super) use keys;
+
+/// The methods of a packet's key that have the same types in quinn and noq.
+macro_rules! without_limits {
+    () => {
+        fn tag_len(&self) -> usize {
+            TAG
+        }
+        fn confidentiality_limit(&self) -> u64 {
+            u64::MAX
+        }
+        fn integrity_limit(&self) -> u64 {
+            u64::MAX
+        }
+    };
+}
+pub(super) use without_limits;
+
+/// The methods of a session that have the same types in quinn and noq.
+macro_rules! by_messages {
+    () => {
+        fn handshake_data(&self) -> Option<Box<dyn Any>> {
+            (!self.heard.is_empty()).then(|| Box::new(()) as Box<dyn Any>)
+        }
+        fn peer_identity(&self) -> Option<Box<dyn Any>> {
+            None
+        }
+        fn early_crypto(&self) -> Option<(Box<dyn HeaderKey>, Box<dyn PacketKey>)> {
+            None
+        }
+        fn early_data_accepted(&self) -> Option<bool> {
+            None
+        }
+        fn is_handshaking(&self) -> bool {
+            !self.is_done()
+        }
+        fn read_handshake(&mut self, message: &[u8]) -> Result<bool, TransportError> {
+            Ok(self.take(message))
+        }
+        fn transport_parameters(&self) -> Result<Option<TransportParameters>, TransportError> {
+            if self.heard.is_empty() {
+                return Ok(None);
+            }
+            let side = if self.client { Side::Client } else { Side::Server };
+            let read = TransportParameters::read(side, &mut self.heard.as_slice());
+            read.map(Some).map_err(TransportError::from)
+        }
+        fn write_handshake(&mut self, message: &mut Vec<u8>) -> Option<Keys> {
+            self.say(message).then(keys)
+        }
+        fn next_1rtt_keys(&mut self) -> Option<KeyPair<Box<dyn PacketKey>>> {
+            Some(packet_keys())
+        }
+        fn export_keying_material(
+            &self,
+            output: &mut [u8],
+            _: &[u8],
+            _: &[u8],
+        ) -> Result<(), ExportKeyingMaterialError> {
+            output.fill(0);
+            Ok(())
+        }
+    };
+}
+pub(super) use by_messages;

@@ -12,11 +12,13 @@ use kneepoint::study::{Record, Yield};
 use kneepoint::units::{Span, Time};
 use kneepoint_bench::session::Session;
 use kneepoint_linux::uml;
+#[cfg(feature = "quic")]
+use kneepoint_quic::virtual_time;
 
 use super::cases::Case;
 use super::measure::{self, Attempt, Clock, FOLLOWED};
 #[cfg(feature = "quic")]
-use super::noq;
+use super::quic;
 use super::study::{Machine, Measured};
 use super::{Runs, kernel};
 use crate::failure::Failure;
@@ -43,6 +45,19 @@ enum On {
     Uml,
     /// noq, a QUIC stack, in virtual time over the simulator's links; in a build with the feature `quic`
     Noq,
+    /// quinn, another
+    Quinn,
+}
+
+impl On {
+    /// The name of the QUIC stack, if it is one.
+    fn stack(self) -> Option<&'static str> {
+        match self {
+            On::Machine | On::Uml => None,
+            On::Noq => Some("noq"),
+            On::Quinn => Some("quinn"),
+        }
+    }
 }
 
 /// Hosts that are ready.
@@ -51,9 +66,9 @@ pub enum Hosts {
     Machine,
     /// On a Linux in virtual time, by its own queues.
     Uml(uml::Kernel, uml::Station),
-    /// In noq.
+    /// In a QUIC stack.
     #[cfg(feature = "quic")]
-    Noq,
+    Quic(&'static virtual_time::Hosts),
 }
 
 impl Place {
@@ -69,17 +84,8 @@ impl Place {
             runs.check(cases)?;
             return Ok(Hosts::Machine);
         }
-        if self.on == On::Noq {
-            #[cfg(feature = "quic")]
-            return cases
-                .iter()
-                .try_for_each(|case| noq::factories(runs, case).map(drop))
-                .map(|()| Hosts::Noq);
-            #[cfg(not(feature = "quic"))]
-            return Err(Failure::usage(
-                "this build has no QUIC stack",
-                "cargo build --release -p kneepoint-cli --features quic",
-            ));
+        if let Some(name) = self.on.stack() {
+            return in_stack(name, runs, cases);
         }
         let recipe = recipe(&self.patch)?;
         for case in cases {
@@ -107,6 +113,22 @@ impl Place {
             .map_err(|error| Failure::of_system("prepare a place for the instance", &error))?;
         Ok(Hosts::Uml(found, station))
     }
+}
+
+/// The hosts of a QUIC stack, if they can run all cases.
+#[cfg(feature = "quic")]
+fn in_stack(name: &str, runs: &Runs, cases: &[Case]) -> Result<Hosts, Failure> {
+    let stack = virtual_time::named(name).expect("a stack of the crate");
+    cases.iter().try_for_each(|case| quic::factories(stack, runs, case).map(drop))?;
+    Ok(Hosts::Quic(stack))
+}
+
+#[cfg(not(feature = "quic"))]
+fn in_stack(_: &str, _: &Runs, _: &[Case]) -> Result<Hosts, Failure> {
+    Err(Failure::usage(
+        "this build has no QUIC stack",
+        "cargo build --release -p kneepoint-cli --features quic",
+    ))
 }
 
 /// Whether the kernel has the congestion controls of a plan, as far as is known.
@@ -158,7 +180,7 @@ impl Hosts {
                 })
             }
             #[cfg(feature = "quic")]
-            Hosts::Noq => noq::once(runs, case, attempt),
+            Hosts::Quic(stack) => quic::once(stack, runs, case, attempt),
         }
     }
 
@@ -168,7 +190,7 @@ impl Hosts {
             Hosts::Machine => "Hosts of this machine's kernel over an emulated link".into(),
             Hosts::Uml(found, _) => format!("Hosts and queues of {} in virtual time", found.about),
             #[cfg(feature = "quic")]
-            Hosts::Noq => "Hosts of noq, a QUIC stack, in virtual time".into(),
+            Hosts::Quic(stack) => format!("Hosts of {}, a QUIC stack, in virtual time", stack.name),
         }
     }
 
@@ -176,7 +198,7 @@ impl Hosts {
     pub fn side(&self) -> &'static str {
         match self {
             #[cfg(feature = "quic")]
-            Hosts::Noq => "noq",
+            Hosts::Quic(stack) => stack.name,
             Hosts::Machine | Hosts::Uml(..) => KERNEL,
         }
     }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The trace of a flow between hosts of noq.
-
-use std::sync::Arc;
+//! The trace of a flow between hosts of a QUIC stack.
 
 use kneepoint::cc::{Config, Signal as Told};
 use kneepoint::spec::{Roster, Valid};
@@ -9,23 +7,21 @@ use kneepoint::trace::FlowId;
 use kneepoint::units::Time;
 use kneepoint_linux::native::trace::{Heard, Signal, Step};
 use kneepoint_quic::host::{Host, INITIAL_WINDOW};
-use kneepoint_quic::noq::Carried;
 use kneepoint_quic::tape::Tape;
-use kneepoint_quic::virtual_time::{Factory, run_each};
+use kneepoint_quic::virtual_time::{named, run_each};
 
-/// Every signal to the controller of a flow in a run of `valid` between hosts of noq.
-pub fn recorded(valid: &Valid, flow: FlowId, seed: u64) -> Result<Vec<Step>, String> {
+/// Every signal to the controller of a flow in a run of `valid` between hosts of the stack.
+pub fn recorded(stack: &str, valid: &Valid, flow: FlowId, seed: u64) -> Result<Vec<Step>, String> {
+    let stack = named(stack).expect("a stack of the crate");
     let configs = valid.groups().iter().map(|group| group.cc.clone().unwrap_or_default());
     let configs: Vec<Config> = configs.collect();
     let tape = Tape::default();
     let wanted = Roster::new(valid).slot(flow);
     // A refusal is the same for all members of a group.
-    configs.iter().try_for_each(|config| Carried::new(config.clone()).map(drop))?;
+    configs.iter().try_for_each(|config| (stack.carrying)(config.clone(), None).map(drop))?;
     let factory = |group: usize, index: usize| {
         let ours = wanted.is_some_and(|slot| slot.group == group && slot.index == index);
-        let config = configs.get(group)?.clone();
-        let carried = if ours { Carried::taped(config, tape.clone()) } else { Carried::new(config) };
-        carried.ok().map(|carried| Arc::new(carried) as Factory)
+        (stack.carrying)(configs.get(group)?.clone(), ours.then(|| tape.clone())).ok()
     };
     run_each(valid, seed, &factory, ())?;
     // The sender's controller is made before the receiver's.

@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The run: links, timers, agenda and observers, around the ends of connections.
+
+use std::boxed::Box;
+use std::string::String;
+use std::time::{Duration, Instant};
+use std::vec::Vec;
+
+use kneepoint_cc::rng::Rng;
+use kneepoint_cc::units::{Bytes, Span, Time};
+use kneepoint_sim::event::EventQueue;
+use kneepoint_sim::link::{Links, NodeId, Routes};
+use kneepoint_sim::packet::{Flags, Hint, Packet};
+use kneepoint_sim::queue::{Backlog, Fate};
+use kneepoint_sim::spec::{Group, Valid};
+use kneepoint_sim::trace::{Event, FlowId, LinkId, Observer, View};
+use kneepoint_sim::traffic::Kind;
+
+use super::seen::Ear;
+use super::{Datagram, End, Factory, HEADERS, Settings};
+
+/// The two bits of explicit congestion notification (RFC 3168).
+mod ecn {
+    pub(super) const ECT1: u8 = 0b01;
+    pub(super) const ECT0: u8 = 0b10;
+    pub(super) const CE: u8 = 0b11;
+}
+
+/// Runs the scenario with a stack's hosts, whose ends are made by the factory of their group.
+pub fn run<O: Observer>(valid: &Valid, seed: u64, hosts: &[Factory], watch: O) -> Result<O, String> {
+    let of = |group: usize, _| hosts.get(group).cloned();
+    run_each(valid, seed, &of, watch)
+}
+
+/// The same, with a factory for each member of a group, by the places of both; a member without any is left out.
+pub fn run_each<O: Observer>(
+    valid: &Valid,
+    seed: u64,
+    hosts: &dyn Fn(usize, usize) -> Option<Factory>,
+    watch: O,
+) -> Result<O, String> {
+    let mut run = Run::new(valid, seed, hosts, watch)?;
+    run.advance()?;
+    Ok(run.finish())
+}
+
+/// The two ends of a transfer, from its sender's point of view.
+struct Flow {
+    group: u32,
+    hosts: Factory,
+    settings: Settings,
+    size: Option<u64>,
+    /// The first hops of its data and of its acknowledgements.
+    hops: [u32; 2],
+    start: Time,
+    ends: Option<[Box<dyn End>; 2]>,
+    received: u64,
+    delivered: Time,
+    sent: u32,
+}
+
+/// Events at times that the scenario sets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Cue {
+    Start(u32),
+    Stop(u32),
+}
+
+struct Run<'a, O> {
+    valid: &'a Valid,
+    events: EventQueue,
+    links: Links,
+    flows: Vec<Flow>,
+    agenda: Vec<(Time, Cue)>,
+    /// The first entity after the links'.
+    base: u32,
+    /// Datagrams in flight by the number of their packet, and free numbers.
+    datagrams: Vec<Option<Datagram>>,
+    free: Vec<u32>,
+    watch: Lost<O>,
+    began: Instant,
+}
+
+/// The preparation of a scenario's transfers before the run.
+struct Setup<'a> {
+    routes: Routes<'a>,
+    links: Links,
+    seed: u64,
+    flows: Vec<Flow>,
+    agenda: Vec<(Time, Cue)>,
+}
+
+impl Setup<'_> {
+    fn add(
+        &mut self,
+        place: usize,
+        group: &Group,
+        packet: u64,
+        hosts: &dyn Fn(usize, usize) -> Option<Factory>,
+    ) -> Result<(), String> {
+        if group.kind() != Kind::Transfers {
+            let (name, stack) = (group.source.name(), hosts(place, 0).map_or("QUIC", |one| one.stack()));
+            return Err(std::format!("group `{}`: hosts of {stack} carry transfers, not `{name}`", group.name));
+        }
+        let streams = group.source.nature().streams;
+        let mut starts = Rng::stream(self.seed, streams.starts, place as u64);
+        for (index, (member, &(sender, receiver))) in group.members.iter().zip(&group.pairs).enumerate() {
+            let Some(made) = hosts(place, index) else { continue };
+            let number = self.flows.len() as u32;
+            let start = member.start.from + Span(starts.below(member.start.span().0.max(1)));
+            self.agenda.push((start, Cue::Start(number)));
+            self.agenda.extend(member.stop.map(|stop| (stop, Cue::Stop(number))));
+            let hops = [self.path(sender, receiver), self.path(receiver, sender)];
+            self.flows.push(Flow {
+                group: place as u32,
+                hosts: made,
+                settings: Settings { packet, seed: self.seed, number: number.into(), ear: Ear::default() },
+                size: member.size.map(|size| size.0),
+                hops,
+                start,
+                ends: None,
+                received: 0,
+                delivered: Time::NEVER,
+                sent: 0,
+            });
+        }
+        Ok(())
+    }
+
+    fn path(&mut self, from: NodeId, to: NodeId) -> u32 {
+        let path = self.routes.path(from, to).expect("a valid network has a path both ways");
+        self.links.add_path(&path)
+    }
+}
+
+impl<'a, O: Observer> Run<'a, O> {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "only differences of instants are used, and there is no other way to make one"
+    )]
+    fn new(
+        valid: &'a Valid,
+        seed: u64,
+        hosts: &dyn Fn(usize, usize) -> Option<Factory>,
+        watch: O,
+    ) -> Result<Run<'a, O>, String> {
+        if !valid.joints().is_empty() {
+            return Err("these hosts have no proxies between them: leave `[proxy]` out".into());
+        }
+        let specs = &valid.network().links;
+        let base = Links::entities(specs.len());
+        let members = valid.groups().iter().map(|group| group.members.len()).sum::<usize>();
+        let mut events = EventQueue::new(base + 2 + 2 * members, Span::from_micros(10));
+        let mut setup = Setup {
+            routes: Routes::new(valid.network()),
+            links: Links::new(specs, valid.full_packet(), seed, &mut events),
+            seed,
+            flows: Vec::new(),
+            agenda: Vec::new(),
+        };
+        for (place, group) in valid.groups().iter().enumerate() {
+            let packet = group.full_packet().unwrap_or(valid.full_packet());
+            setup.add(place, group, packet.0, hosts)?;
+        }
+        let Setup { links, flows, mut agenda, .. } = setup;
+        agenda.sort_unstable_by(|a, b| b.cmp(a));
+        if let Some((at, _)) = agenda.last() {
+            events.schedule(base as u32, *at);
+        }
+        if let Some(interval) = valid.schedule().sample {
+            events.schedule(base as u32 + 1, Time::ZERO + interval);
+        }
+        Ok(Run {
+            valid,
+            events,
+            links,
+            flows,
+            agenda,
+            base: base as u32,
+            datagrams: Vec::new(),
+            free: Vec::new(),
+            watch: Lost { inner: watch, dropped: Vec::new() },
+            began: Instant::now(),
+        })
+    }
+
+    fn instant(&self, at: Time) -> Instant {
+        self.began + Duration::from_nanos(at.0)
+    }
+
+    fn advance(&mut self) -> Result<(), String> {
+        let end = self.valid.schedule().duration;
+        let clock = self.watch.clock();
+        let mut packet = Packet::default();
+        while let Some((now, entity)) = self.events.pop(end) {
+            if clock {
+                self.links.settle(now, &mut self.watch);
+                self.watch.advance(now);
+            }
+            if entity < self.base {
+                let reached =
+                    self.links.on_event(entity, &mut packet, now, &mut self.events, &mut self.watch);
+                self.release();
+                if let Some(at) = reached {
+                    self.deliver(&packet, at)?;
+                }
+            } else {
+                match entity - self.base {
+                    0 => self.keep_agenda(now)?,
+                    1 => self.sample(now),
+                    timer => self.wake(timer - 2, now)?,
+                }
+            }
+        }
+        self.links.settle(end, &mut self.watch);
+        Ok(())
+    }
+
+    fn finish(self) -> O {
+        self.watch.inner
+    }
+
+    fn keep_agenda(&mut self, now: Time) -> Result<(), String> {
+        while let Some((_, cue)) = self.agenda.pop_if(|(at, _)| *at <= now) {
+            let (Cue::Start(number) | Cue::Stop(number)) = cue;
+            let at = self.instant(now);
+            let flow = &mut self.flows[number as usize];
+            if let Cue::Start(_) = cue {
+                let (hosts, settings) = (&flow.hosts, &flow.settings);
+                flow.ends = Some([hosts.sender(settings, flow.size, at)?, hosts.receiver(settings)]);
+                flow.start = now;
+                self.watch.on(now, &Event::Started { flow: FlowId(number), group: flow.group });
+            } else if let Some([sender, _]) = &mut flow.ends {
+                sender.stop();
+            }
+            self.work(number, 0, now)?;
+        }
+        if let Some(&(at, _)) = self.agenda.last() {
+            self.events.schedule(self.base, at);
+        }
+        Ok(())
+    }
+
+    fn sample(&mut self, now: Time) {
+        let look = Look { links: &self.links, flows: &self.flows, at: now };
+        self.watch.on(now, &Event::Sample { view: &look });
+        if let Some(interval) = self.valid.schedule().sample {
+            self.events.schedule(self.base + 1, now + interval);
+        }
+    }
+
+    fn wake(&mut self, timer: u32, now: Time) -> Result<(), String> {
+        let at = self.instant(now);
+        if let Some(ends) = &mut self.flows[timer as usize / 2].ends {
+            ends[timer as usize % 2].wake(at);
+        }
+        self.work(timer / 2, timer as usize % 2, now)
+    }
+
+    /// A packet reached its host.
+    fn deliver(&mut self, packet: &Packet, at: Time) -> Result<(), String> {
+        let datagram = self.datagrams[packet.id as usize].take();
+        self.free.push(packet.id);
+        let to = usize::from(!packet.flags.has(Flags::ACK));
+        let now = self.instant(at);
+        if let (Some(mut datagram), Some(ends)) = (datagram, &mut self.flows[packet.flow as usize].ends) {
+            if packet.flags.has(Flags::CE) {
+                datagram.ecn = ecn::CE;
+            }
+            ends[to].receive(&datagram, now)?;
+        }
+        let before = self.flows[packet.flow as usize].received;
+        self.work(packet.flow, to, at)?;
+        let payload = Bytes(self.flows[packet.flow as usize].received - before);
+        self.watch.on(at, &Event::Delivered { packet, payload });
+        Ok(())
+    }
+
+    /// Lets one end of a flow do all pending work, and returns the result.
+    fn work(&mut self, number: u32, own: usize, now: Time) -> Result<(), String> {
+        let at = self.instant(now);
+        let mut out = Vec::new();
+        let flow = &mut self.flows[number as usize];
+        let Some(ends) = &mut flow.ends else { return Ok(()) };
+        let lost = |reason: String| std::format!("connection {number} ended at {now}: {reason}");
+        let news = ends[own].work(at, &mut |datagram| out.push(datagram)).map_err(lost)?;
+        let timeout = ends[own].timeout();
+        flow.received += news.received;
+        if flow.size == Some(flow.received) && flow.delivered == Time::NEVER {
+            flow.delivered = now;
+        }
+        if own == 0 {
+            self.tell(number, now);
+        }
+        if news.finished {
+            self.complete(number, now);
+        }
+        for datagram in out {
+            self.send(number, own, datagram, now);
+        }
+        let wanted = timeout.map_or(Time::NEVER, |timeout| {
+            Time::ZERO + Span(timeout.saturating_duration_since(self.began).as_nanos() as u64)
+        });
+        self.events.schedule(self.base + 2 + 2 * number + own as u32, wanted.max(now));
+        Ok(())
+    }
+
+    /// Reports the signals to a sender's controller.
+    fn tell(&mut self, number: u32, now: Time) {
+        let flow = &self.flows[number as usize];
+        let heard = flow.settings.ear.take();
+        if heard.episodes > 0 {
+            let timeout = heard.persistent > 0;
+            self.watch.on(now, &Event::Repair { flow: FlowId(number), timeout });
+        }
+        if heard.acked > 0 {
+            let rtt = heard.rtt.map(|rtt| Span(rtt.as_nanos() as u64));
+            let window = flow.window();
+            let acked = Bytes(heard.acked);
+            self.watch.on(now, &Event::Acked { flow: FlowId(number), acked, rtt, window, one_way: None });
+        }
+    }
+
+    fn complete(&mut self, number: u32, now: Time) {
+        let Flow { group, start: began, delivered, received, .. } = self.flows[number as usize];
+        let (flow, delivered, size) = (FlowId(number), delivered.min(now), Bytes(received));
+        self.watch.on(now, &Event::Completed { flow, group, began, delivered, size });
+        self.watch.on(now, &Event::Closed { flow });
+    }
+
+    fn send(&mut self, number: u32, own: usize, datagram: Datagram, now: Time) {
+        let flow = &mut self.flows[number as usize];
+        let size = (datagram.bytes.len() as u64 + HEADERS) as u16;
+        let flags = match datagram.ecn {
+            ecn::ECT0 => Flags::ECT,
+            ecn::ECT1 => Flags::ECT.with(Flags::SCALABLE),
+            _ => Flags::default(),
+        };
+        let mut packet = if own == 0 {
+            flow.sent += 1;
+            let hint = Hint { window: flow.window(), rtt: Span::ZERO };
+            Packet::data(number, flow.sent, size, flags, now).with_hint(hint)
+        } else {
+            Packet::ack(number, 0, size, flags, now, Default::default())
+        };
+        packet.hop = flow.hops[own];
+        packet.id = self.free.pop().unwrap_or_else(|| {
+            self.datagrams.push(None);
+            self.datagrams.len() as u32 - 1
+        });
+        self.datagrams[packet.id as usize] = Some(datagram);
+        if own == 0 {
+            let group = flow.group;
+            self.watch.on(now, &Event::Sent { packet: &packet, group });
+        }
+        let reached = self.links.carry(&mut packet, now, &mut self.events, &mut self.watch);
+        debug_assert!(reached.is_none(), "nothing is taken ahead of its time");
+        self.release();
+    }
+
+    /// The places of packets that were dropped are free.
+    fn release(&mut self) {
+        for id in self.watch.dropped.drain(..) {
+            self.datagrams[id as usize] = None;
+            self.free.push(id);
+        }
+    }
+}
+
+impl Flow {
+    /// Its window in packets.
+    fn window(&self) -> f64 {
+        self.settings.ear.window() as f64 / (self.settings.packet - HEADERS) as f64
+    }
+}
+
+/// An observer that keeps the numbers of dropped packets.
+struct Lost<O> {
+    inner: O,
+    dropped: Vec<u32>,
+}
+
+impl<O: Observer> Observer for Lost<O> {
+    fn on(&mut self, at: Time, event: &Event) {
+        match event {
+            Event::Arrival { packet, fate: Fate::Dropped(_), .. }
+            | Event::Fate { packet, fate: Fate::Dropped(_), .. } => self.dropped.push(packet.id),
+            _ => {}
+        }
+        self.inner.on(at, event);
+    }
+    fn clock(&self) -> bool {
+        self.inner.clock()
+    }
+    fn advance(&mut self, now: Time) {
+        self.inner.advance(now);
+    }
+}
+
+/// The state at a sampling instant.
+struct Look<'a> {
+    links: &'a Links,
+    flows: &'a [Flow],
+    at: Time,
+}
+
+impl View for Look<'_> {
+    fn backlog(&self, link: LinkId) -> Backlog {
+        self.links.backlog(link, self.at)
+    }
+    fn window(&self, flow: FlowId) -> f64 {
+        self.flows.get(flow.0 as usize).map_or(f64::NAN, Flow::window)
+    }
+    fn controller(&self, _: FlowId) -> Vec<(&'static str, f64)> {
+        Vec::new()
+    }
+    fn discipline(&self, link: LinkId) -> Vec<(&'static str, f64)> {
+        self.links.discipline(link)
+    }
+}
