@@ -236,6 +236,9 @@ fn per_packet(session: &Session, runs: &[Wanted], budget: &Budget) -> Option<f64
 /// Packets of the bottleneck and seconds of CPU time at the beginning of a run.
 fn trial(session: &Session, run: &Wanted, budget: &Budget) -> Option<(u64, f64)> {
     let Work::Packets(packets) = run.work else { return None };
+    if session.engine(&packets.valid).is_some() {
+        return None;
+    }
     let (end, began) = (packets.valid.schedule().duration, machine::thread_cpu_time());
     let spent = || machine::thread_cpu_time().saturating_sub(began);
     let mut simulation = Simulation::new(&packets.valid, run.seed, packets.watch(run.seed));

@@ -7,6 +7,7 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Once, OnceLock, PoisonError};
 
+use kneepoint::cc;
 use kneepoint::report::json;
 use kneepoint::scenario::Extensions;
 use kneepoint::spec::Valid;
@@ -91,11 +92,11 @@ pub trait Caller: Send + Sync {
     fn bar(&self, total: u64) -> Arc<dyn Bar>;
 }
 
-/// Hosts other than the simulator's, of scenarios that name controllers which only they have.
-pub trait Hosts: Send + Sync {
-    /// Whether a scenario names one of them.
-    fn serve(&self, valid: &Valid) -> bool;
-    /// The reason why such a scenario cannot be run, if there is one.
+/// Another engine than the simulator's, for scenarios that name controllers which only its hosts have.
+pub trait Engine: Send + Sync {
+    /// Whether this is such a controller.
+    fn has(&self, controller: &cc::Config) -> bool;
+    /// The reason why it cannot run a scenario with one, if there is one.
     fn refuse(&self, valid: &Valid) -> Option<String>;
     /// Makes a run, which `watch` observes as it does a simulation.
     fn run(&self, valid: &Valid, seed: u64, watch: &mut dyn Observer) -> Result<(), String>;
@@ -110,8 +111,8 @@ pub struct Given {
     pub input: Option<String>,
     /// Algorithms of theirs, which words and scenarios may name.
     pub extensions: Extensions,
-    /// The hosts of some of them.
-    pub hosts: Option<Arc<dyn Hosts>>,
+    /// The engine that runs some of them.
+    pub engine: Option<Arc<dyn Engine>>,
     /// The runs that are made.
     pub share: Share,
     /// The flag by which the call is stopped.
@@ -126,7 +127,7 @@ pub struct Session {
     words: Vec<String>,
     input: OnceLock<String>,
     extensions: Extensions,
-    hosts: Option<Arc<dyn Hosts>>,
+    engine: Option<Arc<dyn Engine>>,
     share: Share,
     stop: Arc<AtomicBool>,
     around: Option<Around>,
@@ -137,13 +138,13 @@ pub struct Session {
 impl Session {
     /// A call of this caller.
     pub fn new(caller: Arc<dyn Caller>, given: Given) -> Session {
-        let Given { words, input, extensions, hosts, share, stop, around } = given;
+        let Given { words, input, extensions, engine, share, stop, around } = given;
         Session {
             caller,
             words,
             input: input.map_or_else(OnceLock::new, OnceLock::from),
             extensions,
-            hosts,
+            engine,
             share,
             stop,
             around,
@@ -177,20 +178,28 @@ impl Session {
         &self.extensions
     }
 
-    /// The hosts of this scenario, if they are not the simulator's.
-    pub fn hosts(&self, valid: &Valid) -> Option<&dyn Hosts> {
-        self.hosts.as_deref().filter(|hosts| hosts.serve(valid))
+    /// The engine that has this controller, if the simulator's hosts do not.
+    pub fn engine_of(&self, controller: &cc::Config) -> Option<&dyn Engine> {
+        self.engine.as_deref().filter(|engine| engine.has(controller))
     }
 
-    /// Refuses a scenario whose hosts are not the simulator's, for `what` needs these.
-    pub fn simulated(&self, valid: &Valid, what: &str) -> Result<(), Failure> {
-        match self.hosts(valid) {
-            None => Ok(()),
-            Some(_) => Err(Failure::usage(
-                format!("{what} needs the simulator's hosts, and a controller of this scenario has its own"),
-                "name one of the laboratory's, such as `cubic`",
-            )),
-        }
+    /// The engine of this scenario, if it is not the simulator's.
+    pub fn engine(&self, valid: &Valid) -> Option<&dyn Engine> {
+        valid.groups().iter().filter_map(|group| group.cc.as_ref()).find_map(|one| self.engine_of(one))
+    }
+
+    /// Refuses controllers that the simulator's hosts lack, which `what` needs.
+    pub fn simulated<'c>(
+        &self,
+        controllers: impl IntoIterator<Item = &'c cc::Config>,
+        what: &str,
+    ) -> Result<(), Failure> {
+        let other = controllers.into_iter().find(|one| self.engine_of(one).is_some());
+        other.map_or(Ok(()), |other| {
+            let message =
+                format!("{what} needs the simulator's hosts, and `{}` runs in its own", other.name());
+            Err(Failure::usage(message, "name a controller of the laboratory, such as `cubic`"))
+        })
     }
 
     /// The input of `-`, up to this number of bytes.

@@ -25,7 +25,11 @@ pub struct Console {
 /// The session of the program's own command line.
 pub fn session() -> Session {
     let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
-    Session::new(Arc::new(Console::default()), Given { words: words.collect(), ..Given::default() })
+    #[cfg(feature = "quic")]
+    let given = crate::stacks::given();
+    #[cfg(not(feature = "quic"))]
+    let given = Given::default();
+    Session::new(Arc::new(Console::default()), Given { words: words.collect(), ..given })
 }
 
 /// Tells a person at the terminal something, where there is no session.

@@ -52,6 +52,8 @@ mod parquet;
 mod path;
 mod pictures;
 mod results;
+#[cfg(feature = "quic")]
+mod stacks;
 mod terminal;
 mod traced;
 mod values;

@@ -88,9 +88,9 @@ impl Campaign<'_> {
                 return Ok(Some((Record::computed(seed, cpu_seconds(), rows), listener)));
             }
         };
-        if let Some(hosts) = self.session.hosts(&packets.valid) {
+        if let Some(engine) = self.session.engine(&packets.valid) {
             let mut watch = (packets.watch(seed), listener);
-            hosts
+            engine
                 .run(&packets.valid, seed, &mut watch)
                 .map_err(|why| Failure::run(why, "name a controller of the laboratory instead"))?;
             self.bar.add(cost(work));

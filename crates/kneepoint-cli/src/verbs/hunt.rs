@@ -112,6 +112,8 @@ fn hunt(session: &Session, arguments: &Arguments) -> Result<Hunt, Failure> {
     let remedy = "`knee list controllers` shows the names, `knee explain NAME` their settings";
     let contestants = Contestants::new(&arguments.scheme, &arguments.against, host, session.extensions())
         .map_err(|why| Failure::usage(why, remedy))?;
+    let both = [&contestants.subject, &contestants.reference];
+    session.simulated(both.into_iter().filter_map(|one| one.controller()), "a hunt")?;
     let named = |name: &String| Weakness::named(name);
     let mut weaknesses: Vec<&'static Weakness> = arguments.weaknesses.iter().filter_map(named).collect();
     if weaknesses.is_empty() {

@@ -114,6 +114,8 @@ fn record(session: &Session, file: &Path, arguments: &Arguments) -> Result<(), F
             trace::write(&steps)
         ));
     }
+    let controllers = valid.groups().iter().filter_map(|group| group.cc.as_ref());
+    session.simulated(controllers, "a record without `--host`")?;
     let recorder = Recorder::new(valid, flow).ok_or_else(|| {
         Failure::usage(format!("--flow: `{name}` has no connection"), "choose a flow of a group with `cc`")
     })?;

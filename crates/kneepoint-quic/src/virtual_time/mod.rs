@@ -31,7 +31,7 @@ use kneepoint_cc::cc::Config;
 
 use crate::tape::Tape;
 
-pub use run::{run, run_each};
+pub use run::{refuse, run, run_each};
 pub use seen::Ear;
 
 /// Every stack whose endpoints can be hosts.

@@ -28,8 +28,22 @@ mod ecn {
 
 /// Runs the scenario with a stack's hosts, whose ends are made by the factory of their group.
 pub fn run<O: Observer>(valid: &Valid, seed: u64, hosts: &[Factory], watch: O) -> Result<O, String> {
+    if let Some(why) = refuse(valid, hosts) {
+        return Err(why);
+    }
     let of = |group: usize, _| hosts.get(group).cloned();
     run_each(valid, seed, &of, watch)
+}
+
+/// The reason why a stack's hosts cannot run the scenario, if there is one.
+pub fn refuse(valid: &Valid, hosts: &[Factory]) -> Option<String> {
+    if !valid.joints().is_empty() {
+        return Some("these hosts have no proxies between them: leave `[proxy]` out".into());
+    }
+    let (place, group) =
+        valid.groups().iter().enumerate().find(|(_, group)| group.kind() != Kind::Transfers)?;
+    let (name, stack) = (group.source.name(), hosts.get(place).map_or("QUIC", |one| one.stack()));
+    Some(std::format!("group `{}`: hosts of {stack} carry transfers, not `{name}`", group.name))
 }
 
 /// The same, with a factory for each member of a group, by the places of both; a member without any is left out.
@@ -100,7 +114,10 @@ impl Setup<'_> {
     ) -> Result<(), String> {
         if group.kind() != Kind::Transfers {
             let (name, stack) = (group.source.name(), hosts(place, 0).map_or("QUIC", |one| one.stack()));
-            return Err(std::format!("group `{}`: hosts of {stack} carry transfers, not `{name}`", group.name));
+            return Err(std::format!(
+                "group `{}`: hosts of {stack} carry transfers, not `{name}`",
+                group.name
+            ));
         }
         let streams = group.source.nature().streams;
         let mut starts = Rng::stream(self.seed, streams.starts, place as u64);

@@ -10,6 +10,7 @@ use kneepoint::experiment::gate::suites::{self, Carried};
 use kneepoint::experiment::gate::{Baseline, Gate, Limits, Outcome, Question, Refused, Threshold};
 use kneepoint::report::Manifest;
 use kneepoint::scenario;
+use kneepoint::spec::Valid;
 use kneepoint_bench::session::Session;
 use kneepoint_bench::{conductor, files};
 
@@ -107,7 +108,8 @@ impl Options {
             subject,
         };
         let beside = |named: &str| files::beside(&place, named);
-        let gate = question.plan(&beside).map_err(refused)?;
+        let unfit = |valid: &Valid| session.engine(valid)?.refuse(valid);
+        let gate = question.plan(&beside).map_err(refused)?.without(&unfit);
         Ok(Planned { gate, place: place.display().to_string(), baseline, accepted })
     }
 

@@ -22,7 +22,8 @@ use super::reproduce::Reproduce;
 use super::{Claim, Experiment, Judgement, Pace, Reproduction, Scope, parse_for};
 use crate::scenario::scheme::Scheme;
 use crate::scenario::{Extensions, Fault, Files};
-use crate::study::{Records, Study, Wanted};
+use crate::spec::Valid;
+use crate::study::{Records, Study, Wanted, Work};
 use crate::suggest::did_you_mean;
 use baseline::KeptCase;
 use suites::Carried;
@@ -115,6 +116,28 @@ impl Question {
             experiment.seeds = (first..first + u64::from(count)).collect();
         }
         experiment
+    }
+}
+
+impl Gate {
+    /// Makes cases not applicable whose scenario is unfit for the hosts that run it; `unfit` returns the reason.
+    #[must_use]
+    pub fn without(mut self, unfit: &dyn Fn(&Valid) -> Option<String>) -> Gate {
+        for experiment in &mut self.runs.experiments {
+            let points = experiment.variants.iter().flat_map(|variant| &variant.points);
+            let mut reasons = points.filter_map(|point| match &point.work {
+                Work::Packets(packets) => unfit(&packets.valid),
+                Work::Computation(_) => None,
+            });
+            let Some(reason) = reasons.next() else { continue };
+            experiment.seeds.clear();
+            for claim in &mut experiment.claims {
+                claim.checks.clear();
+                claim.ours.clear();
+                claim.reason = Some(reason.clone());
+            }
+        }
+        self
     }
 }
 

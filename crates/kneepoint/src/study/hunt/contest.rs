@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Contests: who sends on a network, alone or in a pair.
 
+use crate::cc;
 use crate::fault::Fault;
 use crate::feedback;
 use crate::scenario::scheme::Scheme;
@@ -48,6 +49,13 @@ pub struct Contestant {
     /// The scheme, as it was named.
     pub name: String,
     sender: Group,
+}
+
+impl Contestant {
+    /// Its controller.
+    pub fn controller(&self) -> Option<&cc::Config> {
+        self.sender.cc.as_ref()
+    }
 }
 
 /// Two senders on one network, or one.
