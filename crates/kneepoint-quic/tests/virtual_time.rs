@@ -103,7 +103,8 @@ fn a_seed_gives_the_same_packets_again() {
     let valid = network(3, None, 5);
     for stack in STACKS {
         // Those that draw from the machine's entropy are left out.
-        let own = stack.own.iter().filter(|own| own.repeats).map(|own| (own.name, (own.make)(), (own.make)()));
+        let own =
+            stack.own.iter().filter(|own| own.repeats).map(|own| (own.name, (own.make)(), (own.make)()));
         let ours = ["pert", "bbr"].map(|name| (name, ours(stack, name), ours(stack, name)));
         for (name, first, again) in own.chain(ours) {
             let [one, two] = [first, again].map(|factory| heard(&valid, &factory));

@@ -151,7 +151,18 @@ mod on_the_wire {
         let run = |arguments: &[&str]| command(arguments).current_dir(&here).output().expect("knee");
         assert!(run(&["init", "my.toml"]).status.success());
         for (stack, map) in [("noq", "pert=noq:cubic"), ("quinn", "pert=quinn:cubic")] {
-            let live = run(&["live", "my.toml", "--on", stack, "--cc-map", map, "--repetitions", "1", "--out", stack]);
+            let live = run(&[
+                "live",
+                "my.toml",
+                "--on",
+                stack,
+                "--cc-map",
+                map,
+                "--repetitions",
+                "1",
+                "--out",
+                stack,
+            ]);
             assert!(live.status.success(), "{}", String::from_utf8_lossy(&live.stderr));
             let rows = std::fs::read_to_string(here.path().join(stack).join("live.csv")).expect("rows");
             assert!(rows.contains("utilization"), "{rows}");

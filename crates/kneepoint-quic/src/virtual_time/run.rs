@@ -100,7 +100,10 @@ impl Setup<'_> {
     ) -> Result<(), String> {
         if group.kind() != Kind::Transfers {
             let (name, stack) = (group.source.name(), hosts(place, 0).map_or("QUIC", |one| one.stack()));
-            return Err(std::format!("group `{}`: hosts of {stack} carry transfers, not `{name}`", group.name));
+            return Err(std::format!(
+                "group `{}`: hosts of {stack} carry transfers, not `{name}`",
+                group.name
+            ));
         }
         let streams = group.source.nature().streams;
         let mut starts = Rng::stream(self.seed, streams.starts, place as u64);

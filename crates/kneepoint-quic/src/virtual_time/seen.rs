@@ -74,7 +74,8 @@ macro_rules! observable {
     () => {
         impl ControllerFactory for Seen<dyn ControllerFactory + Send + Sync> {
             fn build(self: Arc<Self>, now: Instant, mtu: u16) -> Box<dyn Controller> {
-                let watched = Watched { inner: Arc::clone(&self.inner).build(now, mtu), ear: self.ear.clone() };
+                let watched =
+                    Watched { inner: Arc::clone(&self.inner).build(now, mtu), ear: self.ear.clone() };
                 watched.note(|_| ());
                 Box::new(watched)
             }
