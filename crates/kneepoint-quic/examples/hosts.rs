@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The processor time of hosts in virtual time for each packet of data: two flows over 100 Mbit/s and 40 ms, 100 s.
+//! With an argument: of stacks and controllers with this in their names.
 
 use std::time::Duration;
 
@@ -56,7 +57,7 @@ fn cost(valid: &Valid, factory: &Factory) -> f64 {
 }
 
 fn main() {
-    let valid = network();
+    let (valid, wanted) = (network(), std::env::args().nth(1).unwrap_or_default());
     for stack in STACKS {
         let carried = |name| {
             let config = Config::named(name).expect("registered");
@@ -65,7 +66,10 @@ fn main() {
         let ours = ["reno", "cubic", "bbr"].map(|name| (name, carried(name)));
         let own = stack.own.iter().map(|own| (own.name, (own.make)()));
         for (name, factory) in ours.into_iter().chain(own) {
-            println!("{:<6} {name:<12} {:6.0} ns a packet", stack.name, cost(&valid, &factory));
+            let label = format!("{:<6} {name}", stack.name);
+            if label.contains(&wanted) {
+                println!("{label:<20} {:6.0} ns a packet", cost(&valid, &factory));
+            }
         }
     }
 }
