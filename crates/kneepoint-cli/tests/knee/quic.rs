@@ -150,22 +150,18 @@ mod on_the_wire {
         let here = tempfile::tempdir().expect("a folder");
         let run = |arguments: &[&str]| command(arguments).current_dir(&here).output().expect("knee");
         assert!(run(&["init", "my.toml"]).status.success());
-        for (stack, map) in [("noq", "pert=noq:cubic"), ("quinn", "pert=quinn:cubic")] {
-            let live = run(&[
-                "live",
-                "my.toml",
-                "--on",
-                stack,
-                "--cc-map",
-                map,
-                "--repetitions",
-                "1",
-                "--out",
-                stack,
-            ]);
+        let rows = |stack: &str, more: &[&str]| {
+            let out = format!("{stack}-{}", more.len());
+            let options = ["live", "my.toml", "--on", stack, "--repetitions", "1", "--out", &out];
+            let live = run(&[&options, more].concat());
             assert!(live.status.success(), "{}", String::from_utf8_lossy(&live.stderr));
-            let rows = std::fs::read_to_string(here.path().join(stack).join("live.csv")).expect("rows");
-            assert!(rows.contains("utilization"), "{rows}");
+            std::fs::read_to_string(here.path().join(out).join("live.csv")).expect("rows")
+        };
+        for stack in ["noq", "quinn"] {
+            let map = format!("reno={stack}:cubic");
+            let (ours, own) = (rows(stack, &[]), rows(stack, &["--cc-map", &map]));
+            assert!(ours.contains("utilization") && own.contains("utilization"), "{own}");
+            assert_ne!(ours, own, "{stack} had its own controller in neither run or in both");
         }
     }
 
