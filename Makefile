@@ -72,7 +72,7 @@ test-python: cargo ## tests of the Python package, where python3 with venv and p
 test-notebooks: cargo ## the notebooks of examples/notebooks and sweeps on Ray (five minutes)
 	CARGO="$(CARGO)" FEATURES="$(BPF)" scripts/python.sh notebooks
 
-test-quic: cargo ## controllers in the QUIC stacks quinn, noq and s2n-quic, noq as hosts of a scenario, servers and clients on loopback
+test-quic: cargo ## controllers in the QUIC stacks quinn, noq and s2n-quic, quinn and noq as hosts of a scenario, servers and clients on loopback
 	$(CARGO) test --locked -p kneepoint-quic --features quinn,s2n,virtual-time,wire
 	$(CARGO) test --locked -p kneepoint-cli --features quic --test knee quic::
 	$(CARGO) clippy --locked -p kneepoint-quic -p kneepoint-cli --all-targets --features kneepoint-quic/quinn,kneepoint-quic/s2n,kneepoint-cli/quic -- -D warnings
@@ -81,7 +81,7 @@ test-quic-clients: cargo ## curl, aioquic and quic-go fetch from every controlle
 	$(CARGO) build --release --locked -p kneepoint-cli --features quic
 	scripts/quic.sh clients --page docs/quic.md $(ARGS)
 
-quic-settings: cargo ## the settings of docs/linux.md between hosts of noq, and their table in docs/quic.md (five minutes)
+quic-settings: cargo ## the settings of docs/linux.md between hosts of noq and quinn, and their table in docs/quic.md (ten minutes)
 	$(CARGO) build --release --locked -p kneepoint-cli --features quic
 	python3 scripts/quic/settings.py $(or $(CARGO_TARGET_DIR),target)/release/knee --page docs/quic.md $(ARGS)
 

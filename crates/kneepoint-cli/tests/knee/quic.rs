@@ -150,22 +150,18 @@ mod on_the_wire {
         let here = tempfile::tempdir().expect("a folder");
         let run = |arguments: &[&str]| command(arguments).current_dir(&here).output().expect("knee");
         assert!(run(&["init", "my.toml"]).status.success());
-        for (stack, map) in [("noq", "pert=noq:cubic"), ("quinn", "pert=quinn:cubic")] {
-            let live = run(&[
-                "live",
-                "my.toml",
-                "--on",
-                stack,
-                "--cc-map",
-                map,
-                "--repetitions",
-                "1",
-                "--out",
-                stack,
-            ]);
+        let rows = |stack: &str, more: &[&str]| {
+            let out = format!("{stack}-{}", more.len());
+            let options = ["live", "my.toml", "--on", stack, "--repetitions", "1", "--out", &out];
+            let live = run(&[&options, more].concat());
             assert!(live.status.success(), "{}", String::from_utf8_lossy(&live.stderr));
-            let rows = std::fs::read_to_string(here.path().join(stack).join("live.csv")).expect("rows");
-            assert!(rows.contains("utilization"), "{rows}");
+            std::fs::read_to_string(here.path().join(out).join("live.csv")).expect("rows")
+        };
+        for stack in ["noq", "quinn"] {
+            let map = format!("reno={stack}:cubic");
+            let (ours, own) = (rows(stack, &[]), rows(stack, &["--cc-map", &map]));
+            assert!(ours.contains("utilization") && own.contains("utilization"), "{own}");
+            assert_ne!(ours, own, "{stack} had its own controller in neither run or in both");
         }
     }
 
@@ -194,5 +190,32 @@ mod on_the_wire {
             assert_eq!((&told["bytes"], told["sha256"].as_str()), (&1_000_000.into(), Some(hash.as_str())));
             assert_eq!(server.end().len(), 1);
         }
+    }
+
+    #[test]
+    fn their_own_controllers_are_schemes_of_studies_and_gates_and_no_hunt_has_them() {
+        let here = tempfile::tempdir().expect("a folder");
+        let run = |line: &str| {
+            let words: Vec<&str> = line.split(' ').collect();
+            let output = command(&words).current_dir(&here).output().expect("knee");
+            (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr))
+        };
+        let options = "--tcp linux --rate 5mbit --rtt 40ms --flows 1 --duration 4s --seeds 1 --json";
+        let (status, told) = run(&format!("compare cubic noq-cubic quinn-cubic {options}"));
+        assert_eq!(status, Some(0), "{told}");
+        let (status, told) = run(&format!("compare noq-cubic prague {options}"));
+        assert_eq!(status, Some(0), "each scheme has its own runs: {told}");
+        let case = "[experiment]\nid = \"a-b\"\ntitle = \"c\"\nsource = \"d\"\n[run]\nduration = \"4s\"\n\
+            [topology]\nkind = \"dumbbell\"\nrate = \"5mbit\"\n[[flows]]\nname = \"subject\"\ncc = \"subject\"\n\
+            [[claim]]\nid = \"used\"\ntext = \"It sends.\"\ncheck = \"utilization > 0.3\"\n";
+        std::fs::write(here.path().join("case.toml"), case).expect("a file");
+        let idle = case.replace("a-b", "a-c").replace("[[flows]]", "[[onoff]]\nrate = \"1mbit\"");
+        std::fs::write(here.path().join("idle.toml"), idle).expect("a file");
+        let (status, told) = run("gate run quinn-reno --suite case.toml,idle.toml --json");
+        let outcome: Value = serde_json::from_str(&told).unwrap_or_else(|error| panic!("{error}: {told}"));
+        let found: Vec<&str> = (0..2).filter_map(|case| outcome["cases"][case]["status"].as_str()).collect();
+        assert_eq!((status, found), (Some(0), vec!["passed", "not applicable"]), "{told}");
+        let (status, told) = run("hunt noq-cubic");
+        assert!(status == Some(2) && told.contains("simulator's hosts"), "{told}");
     }
 }
