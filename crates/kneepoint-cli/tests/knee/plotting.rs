@@ -236,7 +236,7 @@ fn recorded_connections_are_drawn_over_time() {
         "{}",
         stderr(&again)
     );
-    // What is no results, said as before.
+    // Connections are not results of runs.
     assert_refuses(&knee(here.path(), &["plot", "out/plot"]), 1, &["knee plot"]);
 }
 

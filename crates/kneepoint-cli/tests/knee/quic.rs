@@ -134,7 +134,9 @@ mod on_the_wire {
             assert!(transfer.bytes > 1_000_000 && once < 1_100_000, "{}, {lost} lost", transfer.bytes);
             // No initial estimate, which is 333 ms, and no seconds for milliseconds.
             let rtts = transfer.samples.iter().map(|sample| sample.rtt.as_millis_f64());
-            assert!(rtts.len() > 20 && rtts.clone().all(|rtt| (1e-3..200.0).contains(&rtt)), "{stack}");
+            // Over loopback an acknowledgement covers dozens of packets.
+            assert!(rtts.len() > 4, "{stack}: {}", rtts.len());
+            assert!(rtts.clone().all(|rtt| (1e-3..200.0).contains(&rtt)), "{stack}: {:?}", transfer.samples);
             let smoothed = instants.iter().filter_map(|one| one.smoothed).map(|rtt| rtt.as_millis_f64());
             let near = |rtt: f64| (rtt / number("rtt_ms") - 1.0).abs() < 0.02;
             assert!(smoothed.clone().any(near), "{summary}: {:?}", smoothed.last());
