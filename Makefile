@@ -22,7 +22,7 @@ MISSING = $(shell [ "$$(uname)" = Linux ] || echo Linux; command -v clang > /dev
   pkg-config --exists libelf zlib 2> /dev/null || echo libelf-dev zlib1g-dev pkg-config)
 BPF = $(if $(MISSING),,--features kneepoint-cli/bpf)
 
-.PHONY: hunt precision book deny studio test-studio test-quic test-quic-clients quic-settings fuzz-quic wheel test-python test-notebooks test-pages help run build install test check fmt reproduce web characterize bench memory dist portable dist-check ratchet validate fuzz torture wasm docs clean cargo tools linux run-live run-live-all run-live-virtual run-live-video validate-linux validate-linux-virtual validate-uml validate-streams readings stress-kernel test-kernels
+.PHONY: replay-wasm hunt precision book deny studio test-studio test-quic test-quic-clients quic-settings fuzz-quic wheel test-python test-notebooks test-pages help run build install test check fmt reproduce web characterize bench memory dist portable dist-check ratchet validate fuzz torture wasm docs clean cargo tools linux run-live run-live-all run-live-virtual run-live-video validate-linux validate-linux-virtual validate-uml validate-streams readings stress-kernel test-kernels
 
 help: ## list the targets
 	@echo "make TARGET, where TARGET is one of"
@@ -89,6 +89,10 @@ fuzz-quic: cargo ## a million sequences of signals, ten thousand of hostile data
 	KNEE_SEQUENCES=1000000 $(CARGO) test --release --locked -p kneepoint-quic no_order_of_events -- --nocapture
 	KNEE_STEPS=1000000 KNEE_DATAGRAMS=10000 $(CARGO) test --release --locked -p kneepoint-quic --features virtual-time,wire --test virtual_time --test wire -- \
 	  same_effect hostile --nocapture
+
+replay-wasm: cargo ## a million steps of senders in noq to eight controllers in WebAssembly and natively, where Node.js and npm are present (ten minutes)
+	$(CARGO) build --release --locked -p kneepoint-cli --features quic
+	CARGO="$(CARGO)" OUT=$(OUT) scripts/studio.sh replay $(or $(CARGO_TARGET_DIR),target)/release/knee
 
 test-pages: $(BUILD) ## the reports of every verb in Chromium: at three widths, by day and by night, by keyboard, on paper (ARGS="--shots DIR")
 	KNEE=$(KNEE) OUT=$(OUT) scripts/pages.sh $(ARGS)

@@ -29,7 +29,8 @@ impl Running {
         let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let cc = Config::named(cc).expect("registered");
         let server =
-            Server::listen(Serve { listen, stack, cc, site: Site::Made(SIZE), limits }).expect("listens");
+            Server::listen(Serve { listen, stack, cc, site: Site::Made(SIZE), limits, records: None })
+                .expect("listens");
         let stop: &AtomicBool = Box::leak(Box::default());
         let (address, certificate) = (server.address(), server.certificate());
         let thread = thread::spawn(move || {
@@ -50,6 +51,7 @@ impl Running {
             certificate: Some(self.certificate),
             largest: 10_000_000,
             patience: Duration::from_secs(20),
+            records: None,
         }
     }
 

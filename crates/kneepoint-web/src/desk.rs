@@ -8,6 +8,7 @@ use crate::figure::Figure;
 use crate::given;
 use crate::picture::Asked;
 use crate::question::{Problem, Question};
+use crate::replayed::Replay;
 use crate::running::Running;
 use crate::{catalogue, figure, presets};
 
@@ -112,6 +113,13 @@ impl Desk {
         let (given, numbers) = given::read(&self.room);
         self.reply(Ok(given));
         self.numbers = numbers;
+    }
+
+    /// Plays a trace of signals to a controller, and answers the hash of its windows.
+    pub fn replay(&mut self) {
+        let asked: Result<Replay, _> = serde_json::from_slice(&self.room);
+        let played = asked.map_err(|error| vec![unreadable(&error)]).and_then(|asked| asked.play());
+        self.reply(played);
     }
 
     fn question(&self) -> Result<Question, Vec<Problem>> {

@@ -114,3 +114,9 @@ pub extern "C" fn knee_picture() {
 pub extern "C" fn knee_given() {
     desk(Desk::given);
 }
+
+/// [`Desk::replay`]
+#[unsafe(no_mangle)]
+pub extern "C" fn knee_replay() {
+    desk(Desk::replay);
+}

@@ -18,6 +18,7 @@
 //! | [`presets`] | the scenarios that a page offers |
 //! | [`picture`] | columns to the laboratory's charts |
 //! | [`given`] | files that a reader drops on the page |
+//! | [`replayed`] | a trace of signals to a controller, for the comparison of machines |
 //! | [`desk`] | all of these as functions of bytes |
 //! | [`exports`] | these under names that JavaScript calls |
 
@@ -30,4 +31,5 @@ pub mod given;
 pub mod picture;
 pub mod presets;
 pub mod question;
+pub mod replayed;
 pub mod running;

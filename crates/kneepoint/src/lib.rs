@@ -60,6 +60,7 @@
 //! | [`predict`] | congestion predictors, one file each, and their scores |
 //! | [`capture`] | packet captures: pcap to the signals of a sender, and a simulated link to pcapng |
 //! | [`scenario`] | TOML text to a spec |
+//! | [`replay`] | the signals to a controller as a trace, and a controller that receives them |
 //! | [`study`] | the runs that a study needs, and the outcome of their rows |
 //! | [`experiment`] | a published figure or table: runs, claims and verdicts |
 //! | [`chart`] | numbers to SVG |
@@ -79,6 +80,7 @@ pub mod experiment;
 pub mod fluid;
 pub mod markov;
 pub mod predict;
+pub mod replay;
 pub mod report;
 pub mod scenario;
 pub mod study;

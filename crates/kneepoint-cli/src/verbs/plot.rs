@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `knee plot`: the report of finished runs, its figures and its tables, drawn again without simulating.
+//! `knee plot`: the report of finished runs, its figures and its tables, drawn again without simulating; and recorded
+//! connections over time.
+
+mod recorded;
 
 use std::path::{Path, PathBuf};
 
@@ -19,7 +22,7 @@ use crate::outputs::{Folder, Out, label, report_at, write_report};
 use crate::pictures::ChartOptions;
 use crate::{results, terminal};
 
-/// Draw the report of finished runs again, without simulating
+/// Draw the report of finished runs again without simulating, or recorded QUIC connections over time
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -27,30 +30,47 @@ Examples:
   knee plot out/my --charts pdf --size 3.3in
   knee plot out/grid --x rtt --by cc --facet buffer --metric utilization,jain_index
   knee plot out/my --charts svg,png --out paper
+  knee plot out/served/*.sqlog              QUIC connections: windows, round trips, losses, rates over time
 
-Figures, tables and report of DIR are replaced; its numbers and your own files stay. With --out they go to another directory.")]
+Figures, tables and report of DIR are replaced; its numbers and your own files stay. With --out they go to another directory.
+
+qlog of any stack is drawn, compressed (.gz .zst .xz) or not; report, figures/, series/ and connections.json go to out/plot.")]
 pub struct Arguments {
-    /// A directory with results of `knee run`, `knee compare` or `knee coexist`
-    #[arg(value_name = "DIR")]
-    results: PathBuf,
+    /// A directory with results of `knee run`, `knee compare` or `knee coexist`; or files of qlog
+    #[arg(value_name = "DIR|FILE", required = true)]
+    results: Vec<PathBuf>,
     #[command(flatten)]
     charts: ChartOptions,
     #[command(flatten)]
     figure: FigureOptions,
-    /// Directory for report, figures and tables [default: DIR itself]
+    /// Directory for report, figures and tables [default: DIR itself; for qlog out/plot, or the first free of out/plot-2, …]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
 
 pub const VERB: Verb<Arguments> = Verb { act, answer: Some(answer) };
 
+impl Arguments {
+    /// The only directory.
+    fn place(&self) -> Result<&Path, Failure> {
+        match self.results.as_slice() {
+            [place] => Ok(place),
+            _ => Err(Failure::usage("several directories", "name one, or files of qlog only")),
+        }
+    }
+}
+
 /// Draws.
 fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let printer = arguments.charts.printer()?;
+    if let Some(connections) = recorded::read(session, arguments)? {
+        return recorded::report(session, &connections, arguments, &printer, as_json);
+    }
+    let place = arguments.place()?;
     let Answer { document, json, .. } = answer(session, arguments)?;
     let out = match elsewhere(arguments)? {
         Some(out) => Out::Given(out).settle(session)?,
-        None => redrawn(session, &arguments.results)?,
+        None => redrawn(session, place)?,
     };
     write_report(session, &document, &out, &printer)?;
     let place = report_at(&out.publish(session)?);
@@ -61,12 +81,16 @@ fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Fa
 
 /// Reads the results back, and leaves no report behind.
 fn answer(session: &Session, arguments: &Arguments) -> Result<Answer, Failure> {
-    if let Some((all, manifest)) = coexist::kept(&arguments.results)? {
+    if let Some(connections) = recorded::read(session, arguments)? {
+        return Ok(recorded::answered(&connections));
+    }
+    let place = arguments.place()?;
+    if let Some((all, manifest)) = coexist::kept(place)? {
         arguments.figure.none("matrices of pairs have no axes to choose")?;
         return Ok(coexist::report(&all, &manifest));
     }
-    let comparison = results::read(session, &arguments.results, true)?;
-    let own = results::figure(session, &arguments.results, &comparison)?;
+    let comparison = results::read(session, place, true)?;
+    let own = results::figure(session, place, &comparison)?;
     let wish = arguments.figure.wish(&own, &comparison.factors, &Parts::of_results(&comparison))?;
     let names: Vec<&str> = comparison.schemes.iter().map(|scheme| scheme.scheme.as_str()).collect();
     let series = comparison.schemes.iter().enumerate().filter_map(|(place, scheme)| {
@@ -88,7 +112,7 @@ fn elsewhere(arguments: &Arguments) -> Result<Option<PathBuf>, Failure> {
     let same = |one: &Path, other: &Path| {
         one.canonicalize().ok().zip(other.canonicalize().ok()).is_some_and(|(a, b)| a == b)
     };
-    if same(out, &results::directory(&arguments.results)?) {
+    if same(out, &results::directory(arguments.place()?)?) {
         return Ok(None);
     }
     match [results::SUMMARY, coexist::MEETINGS].iter().any(|numbers| out.join(numbers).exists()) {

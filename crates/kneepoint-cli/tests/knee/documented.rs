@@ -228,6 +228,11 @@ fn coexistence_reproduction_and_prediction_have_the_keys_that_are_defined() {
     let captured =
         answer(here.path(), &format!("predict run/captures/{files} --predictors rtt --out captured"));
     assert_defined(document("Predictions"), &[simulated, captured]);
+    let connection = concat!(env!("CARGO_MANIFEST_DIR"), "/../kneepoint/tests/laboratory/qlog/aioquic.qlog");
+    let plotted = answer(here.path(), &format!("plot {connection} --out plotted"));
+    assert_defined(document("Connections"), &[plotted]);
+    let series = names(&here.path().join("plotted/series"));
+    assert_columns("connection", &[read(&format!("plotted/series/{}", series[0]))]);
     assert_columns("scores", &[read("simulated/scores.csv")]);
     assert_defined(
         document("Captured flows"),

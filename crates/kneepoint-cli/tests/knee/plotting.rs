@@ -175,3 +175,91 @@ fn a_difference_is_that_of_the_same_seeds_and_its_cause_is_listed() {
     }
     assert!(!read(here.path(), "a/summary.json").is_empty());
 }
+
+/// A connection that aioquic recorded: 59 packets, two of them lost.
+const AIOQUIC: &[u8] = include_bytes!("../../../kneepoint/tests/laboratory/qlog/aioquic.qlog");
+
+#[test]
+fn recorded_connections_are_drawn_over_time() {
+    let here = tempfile::tempdir().unwrap();
+    let small = "[run]\nduration = '10s'\n[topology]\nkind = 'dumbbell'\nrate = '5mbit'\nrtt = '40ms'\nbuffer = '20pkt'\n\
+                 [[flows]]\nname = 'long'\ncount = 2\ncc = 'cubic'\n";
+    fs::write(here.path().join("small.toml"), small).unwrap();
+    let run = knee(here.path(), &["run", "small.toml", "--seeds", "1", "--qlog", "long/1", "--out", "run"]);
+    assert!(run.status.success(), "{}", stderr(&run));
+    let own = format!("run/qlog/{}", names(&here.path().join("run/qlog"))[0]);
+    // A name says what a compressed file is.
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    packed.write_all(AIOQUIC).unwrap();
+    fs::write(here.path().join("aioquic.qlog.gz"), packed.finish().unwrap()).unwrap();
+    fs::write(here.path().join("unnamed"), AIOQUIC).unwrap();
+    let plotted = json(&knee(here.path(), &["plot", &own, "aioquic.qlog.gz", "--json", "--charts", "png"]));
+    let [long, short] = plotted["connections"].as_array().unwrap().as_slice() else { panic!("{plotted}") };
+    assert_eq!(
+        (&long["name"], &short["packets"], &short["losses"]),
+        (&"long/1".into(), &59.into(), &2.into())
+    );
+    assert!(long["losses"].as_u64() > Some(3) && long["window_greatest_bytes"].as_u64() > Some(20_000));
+    let rate = long["delivered_bps"].as_f64().unwrap();
+    assert!((1e6..4e6).contains(&rate), "half of 5 Mbit/s: {rate}");
+    assert!(long["rtt_least_ms"].as_f64() >= Some(40.0) && long["rtt_greatest_ms"].as_f64() < Some(150.0));
+    let saved: Value = serde_json::from_str(&read(here.path(), "out/plot/connections.json")).unwrap();
+    assert_eq!(saved, plotted);
+    let figures = names(&here.path().join("out/plot/figures"));
+    assert_eq!(figures.len(), 4, "{figures:?}");
+    let svg = read(
+        here.path(),
+        &format!(
+            "out/plot/figures/{}",
+            figures.iter().find(|one| one.contains("long") && one.ends_with("svg")).unwrap()
+        ),
+    );
+    for name in [
+        "congestion window",
+        "in flight",
+        "smoothed",
+        "smallest",
+        "lost packets",
+        "round trip, ms",
+        "acknowledged, Mbit/s",
+    ] {
+        assert!(svg.contains(&format!(">{name}</text>")), "{name}");
+    }
+    let series = read(here.path(), "out/plot/series/long-1.csv");
+    assert!(
+        series.starts_with("time_s,window_bytes,in_flight_bytes,rtt_least_ms")
+            && series.lines().count() > 1000
+    );
+    let again = knee(here.path(), &["plot", "unnamed", "--out", "mine"]);
+    assert!(
+        stdout(&again).contains("59") && stderr(&again).contains("report: mine/report.html"),
+        "{}",
+        stderr(&again)
+    );
+    // Connections are not results of runs.
+    assert_refuses(&knee(here.path(), &["plot", "out/plot"]), 1, &["knee plot"]);
+}
+
+#[test]
+fn what_is_not_qlog_or_not_alone_is_refused() {
+    let here = tempfile::tempdir().unwrap();
+    fs::write(here.path().join("a.qlog"), AIOQUIC).unwrap();
+    fs::write(here.path().join("b.qlog"), "no JSON").unwrap();
+    fs::write(here.path().join("c.sqlog"), "{\"qlog_version\":\"0.4\",\"traces\":[]}").unwrap();
+    fs::write(here.path().join("text"), "words").unwrap();
+    fs::create_dir(here.path().join("d")).unwrap();
+    for (words, status, said) in [
+        (&["plot", "a.qlog", "text"][..], 2, "`text` is not qlog"),
+        (&["plot", "a.qlog", "d"], 2, "`d` is not qlog"),
+        (&["plot", "d", "d"], 2, "several directories"),
+        (&["plot", "a.qlog", "--x", "rtt"], 2, "connections are drawn over time"),
+        (&["plot", "b.qlog"], 1, "`b.qlog`"),
+        (&["plot", "c.sqlog"], 1, "no connection"),
+        (&["plot", "missing.sqlog"], 1, "missing.sqlog"),
+        (&["plot", "missing"], 1, "there is no directory `missing`"),
+        (&["plot", "text"], 1, "`text` is not a directory"),
+    ] {
+        assert_refuses(&knee(here.path(), words), status, &[said]);
+    }
+    assert!(!here.path().join("out").exists(), "nothing is left behind");
+}

@@ -38,6 +38,8 @@ mod on_the_wire {
     use std::io::{BufRead, BufReader};
     use std::process::{Child, ChildStdout};
 
+    use kneepoint::capture::qlog;
+
     use super::*;
 
     /// A server that stops with this.
@@ -103,12 +105,71 @@ mod on_the_wire {
         }
     }
 
+    /// What the stacks record of both sides is read as it was.
+    #[test]
+    fn connections_are_recorded_as_qlog() {
+        let here = tempfile::tempdir().expect("a folder");
+        let folder = here.path().join("new/served");
+        for stack in ["quinn", "noq"] {
+            let server = Serving::new(&["--stack", stack, "--qlog", folder.to_str().expect("UTF-8")]);
+            let address = format!("https://{}/1000000", server.address);
+            let arguments = ["quic", "get", &address, "--stack", stack, "--json", "--qlog"];
+            let got = command(&arguments).arg(&folder).output().expect("knee");
+            assert!(got.status.success(), "{}", String::from_utf8_lossy(&got.stderr));
+            let told: Value = serde_json::from_slice(&got.stdout).expect("JSON");
+            let [summary] = &*server.end() else { panic!("one connection") };
+            let [ours, theirs] = [summary, &told].map(|one| one["qlog"].as_str().expect("a file"));
+            assert_eq!(ours.strip_suffix("_server.sqlog"), theirs.strip_suffix("_client.sqlog"));
+            let read = |file| qlog::read(&std::fs::read(file).expect("a file")).expect("qlog");
+            let (traces, cut) = read(ours);
+            assert_eq!((traces.len(), cut), (1, None));
+            let (transfer, instants) = (&traces[0].transfer, &traces[0].instants);
+            let number = |key: &str| summary[key].as_f64().expect("a number");
+            // Packets of the handshake have other numbers.
+            let sent = number("packets_sent") - transfer.packets as f64;
+            assert!((-2.0..=12.0).contains(&sent), "{summary} {}", transfer.packets);
+            let lost = transfer.losses.len() as u64;
+            assert_eq!(lost as f64, number("packets_lost"), "{summary}");
+            // Loopback loses what a socket has no room for.
+            let once = transfer.bytes.saturating_sub(lost * 1500);
+            assert!(transfer.bytes > 1_000_000 && once < 1_100_000, "{}, {lost} lost", transfer.bytes);
+            // No initial estimate, which is 333 ms, and no seconds for milliseconds.
+            let rtts = transfer.samples.iter().map(|sample| sample.rtt.as_millis_f64());
+            // Over loopback an acknowledgement covers dozens of packets.
+            assert!(rtts.len() > 4, "{stack}: {}", rtts.len());
+            assert!(rtts.clone().all(|rtt| (1e-3..200.0).contains(&rtt)), "{stack}: {:?}", transfer.samples);
+            let smoothed = instants.iter().filter_map(|one| one.smoothed).map(|rtt| rtt.as_millis_f64());
+            let near = |rtt: f64| (rtt / number("rtt_ms") - 1.0).abs() < 0.02;
+            assert!(smoothed.clone().any(near), "{summary}: {:?}", smoothed.last());
+            let acked: u64 = transfer.samples.iter().map(|sample| u64::from(sample.acked)).sum();
+            assert!((acked + lost) * 10 > transfer.packets * 9, "{acked} of {}", transfer.packets);
+            let last = instants.last().expect("an instant");
+            assert!(last.delivered > 980_000 && last.window > Some(2000), "{last:?}");
+            assert!(read(theirs).0[0].transfer.packets > 10);
+            let out = here.path().join(stack);
+            let predicted = command(&["predict", ours, "--out"]).arg(&out).output().expect("knee");
+            assert!(predicted.status.success(), "{}", String::from_utf8_lossy(&predicted.stderr));
+        }
+    }
+
     #[test]
     fn a_controller_that_needs_the_network_is_refused_with_the_reason() {
         let output =
             command(&["quic", "serve", "--cc", "rcp", "--listen", "127.0.0.1:0"]).output().expect("knee");
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(!output.status.success() && said.contains("needs advice of routers"), "{said}");
+    }
+
+    #[test]
+    fn a_folder_that_takes_no_file_is_refused() {
+        for verb in
+            [&["quic", "serve", "--listen", "127.0.0.1:0"][..], &["quic", "get", "https://127.0.0.1:9/1"]]
+        {
+            let output = command(&[verb, &["--qlog", "/dev/null/served"]].concat()).output().expect("knee");
+            let said = String::from_utf8_lossy(&output.stderr);
+            let why = "--qlog: cannot write into `/dev/null/served`";
+            assert!(output.status.code() == Some(2) && said.contains(why), "{verb:?}: {said}");
+        }
     }
 
     #[test]

@@ -10,15 +10,13 @@
 //! |---|---|
 //! | [`foreign`] | the table of functions on the side of C |
 //! | [`twin`] | a controller in C behind safe calls |
-//! | [`trace`] | the signals to a controller, step by step, as CSV |
-//! | [`recording`] | the trace of a flow of a simulation |
 //! | [`replay`] | one trace to several controllers |
 
 mod foreign;
-pub mod recording;
 pub mod replay;
-pub mod trace;
 mod twin;
+
+pub use kneepoint::replay::{recording, trace};
 
 pub use foreign::{product, quotient};
 pub use twin::{Twin, names, rounded};

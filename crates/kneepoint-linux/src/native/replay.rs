@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! One trace for several controllers, and the steps at which their windows diverge.
 
-use kneepoint::cc::{self, Advice, Advised, Any, Cause, Config, Ecn, Loss, Resize, Start, Timeout};
-use kneepoint::settings::Raw;
-use kneepoint::units::{PacketRate, Span, Time};
+use kneepoint::cc::Config;
+pub use kneepoint::replay::Laboratory;
+use kneepoint::replay::trace::{Signal, Step};
+use kneepoint::units::{Span, Time};
 
-use super::trace::{Signal, Step};
 use super::twin::Twin;
 
 /// The relative difference of two windows from which they are not the same.
@@ -54,67 +54,12 @@ impl Machine for Twin {
     }
 }
 
-/// The laboratory's controller.
-#[derive(Debug)]
-pub struct Laboratory {
-    config: Config,
-    controller: Any,
-}
-
-impl Laboratory {
-    /// The controller of `config`, which receives round trips instead of one-way delays: traces have none.
-    pub fn new(config: &Config) -> Laboratory {
-        let mut heard = config.clone();
-        // Few controllers have such a choice.
-        let _ = heard.set("signal", &Raw::Text("rtt".into()));
-        Laboratory { controller: heard.build(Start::new(1.0)), config: heard }
-    }
-}
-
 impl Machine for Laboratory {
     fn hear(&mut self, step: &Step) {
-        let (now, controller) = (step.at, &mut self.controller);
-        let signal = match step.signal {
-            Signal::Open { window } => {
-                *controller = self.config.build(Start::new(window));
-                return;
-            }
-            Signal::Advice { rate } => {
-                return controller.on_advice(&Advised { now, advice: Advice::Rate(PacketRate(rate)) });
-            }
-            Signal::Ack(heard) => {
-                let ack = cc::Ack {
-                    now,
-                    rtt: heard.rtt,
-                    one_way: None,
-                    acked: heard.acked,
-                    delivered: heard.delivered,
-                    resent: heard.resent,
-                    marked: 0,
-                    credit: f64::from(heard.credit),
-                    limited: heard.limited,
-                    una: heard.una,
-                    next: heard.next,
-                    in_flight: heard.in_flight,
-                    recovering: heard.recovering,
-                };
-                cc::Signal::Ack(ack, heard.draw)
-            }
-            Signal::Loss { flight, una, next } => cc::Signal::Loss(Loss { now, flight, una, next }),
-            Signal::Timeout { flight, next, reported } => {
-                cc::Signal::Timeout(Timeout { now, flight, reported, next })
-            }
-            Signal::Mark { flight, next } => cc::Signal::Ecn(Ecn { now, flight, next }),
-            Signal::Resume { idle } => cc::Signal::Resume { now, idle },
-            Signal::Resize { window, threshold } => {
-                cc::Signal::Resize(Resize { now, window, threshold, cause: Cause::Undo })
-            }
-        };
-        // A host that reduces then has its own step for it.
-        let _ = signal.tell(controller);
+        Laboratory::hear(self, step);
     }
     fn window(&mut self) -> f64 {
-        self.controller.control().window
+        Laboratory::window(self)
     }
 }
 

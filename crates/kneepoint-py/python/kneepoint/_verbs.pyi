@@ -395,9 +395,7 @@ def reproduce(
     """
 
 def plot(
-    results: Source,
-    /,
-    *,
+    *results: Union[Source, Sequence[Source]],
     charts: Union[Literal["svg", "png", "pdf"], Sequence[Union[Literal["svg", "png", "pdf"]]], None] = None,
     size: Optional[Union[str, int, float]] = None,
     font: Optional[Union[str, int, float]] = None,
@@ -409,9 +407,9 @@ def plot(
     out: Optional[Path] = None,
     progress: Shown = None,
 ) -> Result:
-    """Draw the report of finished runs again, without simulating.
+    """Draw the report of finished runs again without simulating, or recorded QUIC connections over time.
 
-    results: A directory with results of `knee run`, `knee compare` or `knee coexist`
+    results: A directory with results of `knee run`, `knee compare` or `knee coexist`; or files of qlog
     charts: Formats of the charts in OUT/figures; SVG is always written
     size: Size of these charts on paper, as in 3.3in, 8cm or, with the height, 3.3x2.2in; they are laid out for it with letters of 8 pt
     font: Family of their letters, as in "Times New Roman" [default: the reader's own in SVG, Roboto in PNG and PDF]
@@ -420,7 +418,7 @@ def plot(
     y: The factor of the rows of a heat map, in place of the lines of --by
     facet: One factor, or two, each of whose levels has its own panel, or none (repeatable, or with commas) [default: the others]
     metric: Metrics that are drawn, or expressions of them as in claims (repeatable, or with commas) [default: the most telling]
-    out: Directory for report, figures and tables [default: DIR itself]
+    out: Directory for report, figures and tables [default: DIR itself; for qlog out/plot, or the first free of out/plot-2, …]
     """
 
 def diff(

@@ -6,6 +6,11 @@ macro_rules! endpoint {
     () => {
         /// The differences between quinn and noq.
         trait Paths {
+            /// The corrections of its qlog.
+            const CORRECT: Correct;
+
+            /// Lets connections of this configuration be recorded.
+            fn recorded(config: &mut stack::TransportConfig, record: Record, title: String);
             fn path(&self) -> Option<Path>;
             fn http3(
                 &self,
@@ -20,17 +25,29 @@ macro_rules! endpoint {
             ) -> impl Future<Output = Result<(), String>>;
         }
 
+        /// A server's endpoint, and the configuration of its connections.
+        pub(super) struct Door {
+            endpoint: stack::Endpoint,
+            config: stack::ServerConfig,
+            cc: Config,
+            requests: u32,
+            records: Option<Records>,
+        }
+
         /// A server's endpoint.
         pub(super) fn server(
             socket: UdpSocket,
             tls: rustls::ServerConfig,
             cc: Config,
             limits: &Limits,
-        ) -> Result<stack::Endpoint, String> {
+            records: Option<Records>,
+        ) -> Result<Door, String> {
             let crypto = QuicServerConfig::try_from(tls).map_err(|error| error.to_string())?;
             let mut config = stack::ServerConfig::with_crypto(Arc::new(crypto));
-            config.transport_config(Arc::new(transport(cc, limits.requests)?));
-            endpoint(socket, Some(config))
+            let requests = limits.requests;
+            config.transport_config(Arc::new(transport(cc.clone(), requests)?));
+            let endpoint = endpoint(socket, Some(config.clone()))?;
+            Ok(Door { endpoint, config, cc, requests, records })
         }
 
         /// A client's connection and its endpoint.
@@ -39,15 +56,38 @@ macro_rules! endpoint {
             tls: rustls::ClientConfig,
             cc: Config,
             server: SocketAddr,
-        ) -> Result<(stack::Endpoint, stack::Connection), String> {
+            records: Option<&Records>,
+        ) -> Result<(stack::Endpoint, stack::Connection, Option<PathBuf>), String> {
             let crypto = QuicClientConfig::try_from(tls).map_err(|error| error.to_string())?;
             let mut config = stack::ClientConfig::new(Arc::new(crypto));
-            config.transport_config(Arc::new(transport(cc, 0)?));
+            let mut transport = transport(cc.clone(), 0)?;
+            // The name of the record, so it is chosen before.
+            let id = proto::RandomConnectionIdGenerator::new(LONGEST_ID).generate_cid();
+            config.initial_dst_cid_provider(Arc::new(move || id));
+            let record =
+                records.and_then(|records| begin(records, &mut transport, id, "client", server, &cc));
+            config.transport_config(Arc::new(transport));
             let client = endpoint(socket, None)?;
             let connecting = client.connect_with(config, server, "localhost");
             let connecting = connecting.map_err(|error| error.to_string())?;
             let connection = connecting.await.map_err(|error| error.to_string())?;
-            Ok((client, connection))
+            Ok((client, connection, record))
+        }
+
+        /// Begins the record of a connection. Returns its name.
+        fn begin(
+            records: &Records,
+            config: &mut stack::TransportConfig,
+            id: stack::ConnectionId,
+            side: &str,
+            peer: SocketAddr,
+            cc: &Config,
+        ) -> Option<PathBuf> {
+            let record = records.begin(&id, side, <stack::Connection as Paths>::CORRECT)?;
+            let path = record.path();
+            let title = std::format!("{} on {}, {side}, peer {peer}", cc.name(), NAME);
+            <stack::Connection as Paths>::recorded(config, record, title);
+            Some(path)
         }
 
         fn endpoint(
@@ -121,27 +161,37 @@ macro_rules! endpoint {
             }
         }
 
-        impl serve::Endpoint for stack::Endpoint {
+        impl serve::Endpoint for Door {
             type Connection = stack::Connection;
             type Incoming = stack::Incoming;
+            type Opening = stack::Connecting;
 
             async fn next(&self) -> Option<stack::Incoming> {
-                stack::Endpoint::accept(self).await
+                self.endpoint.accept().await
             }
             fn peer(incoming: &stack::Incoming) -> SocketAddr {
                 incoming.remote_address()
             }
-            async fn accept(incoming: stack::Incoming) -> Option<stack::Connection> {
-                incoming.await.ok()
+            fn accept(&self, incoming: stack::Incoming) -> Option<(stack::Connecting, Option<PathBuf>)> {
+                let Some(records) = &self.records else { return Some((incoming.accept().ok()?, None)) };
+                let mut transport = transport(self.cc.clone(), self.requests).ok()?;
+                let (id, peer) = (incoming.orig_dst_cid(), incoming.remote_address());
+                let record = begin(records, &mut transport, id, "server", peer, &self.cc);
+                let mut config = self.config.clone();
+                config.transport_config(Arc::new(transport));
+                Some((incoming.accept_with(Arc::new(config)).ok()?, record))
+            }
+            async fn open(opening: stack::Connecting) -> Option<stack::Connection> {
+                opening.await.ok()
             }
             fn refuse(incoming: stack::Incoming) {
                 incoming.refuse();
             }
             fn close(&self) {
-                stack::Endpoint::close(self, 0u32.into(), b"the server stops");
+                self.endpoint.close(0u32.into(), b"the server stops");
             }
             async fn idle(&self) {
-                self.wait_idle().await;
+                self.endpoint.wait_idle().await;
             }
         }
     };

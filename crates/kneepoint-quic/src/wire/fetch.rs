@@ -3,6 +3,7 @@
 
 use std::io::Write;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::path::PathBuf;
 use std::string::{String, ToString};
 use std::time::{Duration, Instant};
 
@@ -11,7 +12,7 @@ use sha2::{Digest, Sha256};
 use tokio::time::timeout;
 
 use super::serve::Connection;
-use super::{Hash, Stack, alone, hq, noq, quinn, tls};
+use super::{Hash, Records, Stack, alone, hq, noq, quinn, tls};
 
 /// The object that a client fetches.
 #[derive(Clone, Debug)]
@@ -30,10 +31,12 @@ pub struct Fetch {
     pub largest: u64,
     /// The longest permitted time.
     pub patience: Duration,
+    /// Where the connection is recorded.
+    pub records: Option<Records>,
 }
 
 /// An object that was fetched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fetched {
     /// Its size.
     pub bytes: u64,
@@ -43,6 +46,8 @@ pub struct Fetched {
     pub handshake: Duration,
     /// From the first packet to the last byte.
     pub took: Duration,
+    /// The file of the connection's record.
+    pub record: Option<PathBuf>,
 }
 
 impl Fetched {
@@ -65,22 +70,23 @@ impl Fetch {
         let fetched = async {
             let began = Instant::now();
             let told = |error: String| std::format!("no connection to {}: {error}", self.server);
+            let (cc, records) = (self.cc.clone(), self.records.as_ref());
             match self.stack {
                 Stack::Quinn => {
-                    let connected = quinn::connect(socket, tls, self.cc.clone(), self.server).await;
-                    let (endpoint, connection) = connected.map_err(told)?;
+                    let connected = quinn::connect(socket, tls, cc, self.server, records).await;
+                    let (endpoint, connection, record) = connected.map_err(told)?;
                     let fetched = self.over(&connection, began, into, stop).await;
                     connection.close(0x100u32.into(), b"");
                     endpoint.wait_idle().await;
-                    fetched
+                    fetched.map(|fetched| Fetched { record, ..fetched })
                 }
                 Stack::Noq => {
-                    let connected = noq::connect(socket, tls, self.cc.clone(), self.server).await;
-                    let (endpoint, connection) = connected.map_err(told)?;
+                    let connected = noq::connect(socket, tls, cc, self.server, records).await;
+                    let (endpoint, connection, record) = connected.map_err(told)?;
                     let fetched = self.over(&connection, began, into, stop).await;
                     connection.close(0u32.into(), b"");
                     endpoint.wait_idle().await;
-                    fetched
+                    fetched.map(|fetched| Fetched { record, ..fetched })
                 }
             }
         };
@@ -116,6 +122,7 @@ impl Fetch {
         } else {
             hq::get(connection.open().await?, &self.path, &mut take).await?;
         }
-        Ok(Fetched { bytes, sha256: Hash(digest.finalize().into()), handshake, took: began.elapsed() })
+        let sha256 = Hash(digest.finalize().into());
+        Ok(Fetched { bytes, sha256, handshake, took: began.elapsed(), record: None })
     }
 }

@@ -20,6 +20,7 @@ mod http3;
 mod noq;
 mod object;
 mod quinn;
+mod record;
 mod serve;
 mod tls;
 
@@ -36,11 +37,15 @@ use tls::Identity;
 
 pub use fetch::{Fetch, Fetched};
 pub use object::{Site, made};
+pub use record::Records;
 pub use serve::{Limits, Path, Summary};
 pub use tls::Hash;
 
 /// A connection without arrivals for this long ends, during its handshake as later.
 const IDLE: Duration = Duration::from_secs(30);
+
+/// Bytes of the longest connection ID (RFC 9000 §17.2).
+const LONGEST_ID: usize = 20;
 
 /// The stacks that a server or a client can run on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,6 +91,8 @@ pub struct Serve {
     pub site: Site,
     /// Bounds.
     pub limits: Limits,
+    /// Where connections are recorded.
+    pub records: Option<Records>,
 }
 
 /// A server that listens.
@@ -121,15 +128,15 @@ impl Server {
     /// Serves until `stop`, which is called ten times a second, returns true. Every connection that ended is handed to `ended`.
     pub fn run(self, stop: &dyn Fn() -> bool, ended: &mut dyn FnMut(Summary)) -> Result<(), String> {
         let tls = self.identity.server(self.what.stack.protocols())?;
-        let Serve { stack, cc, site, limits, .. } = self.what;
+        let Serve { stack, cc, site, limits, records, .. } = self.what;
         alone(async {
             match stack {
                 Stack::Quinn => {
-                    let endpoint = quinn::server(self.socket, tls, cc, &limits)?;
+                    let endpoint = quinn::server(self.socket, tls, cc, &limits, records)?;
                     serve::serve(&endpoint, &site, &limits, stop, ended).await;
                 }
                 Stack::Noq => {
-                    let endpoint = noq::server(self.socket, tls, cc, &limits)?;
+                    let endpoint = noq::server(self.socket, tls, cc, &limits, records)?;
                     serve::serve(&endpoint, &site, &limits, stop, ended).await;
                 }
             }

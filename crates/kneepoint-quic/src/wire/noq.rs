@@ -4,25 +4,55 @@
 use std::any::Any;
 use std::boxed::Box;
 use std::net::{SocketAddr, UdpSocket};
+use std::path::PathBuf;
 use std::string::{String, ToString};
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 use std::vec::Vec;
 
 use ::noq as stack;
+use ::noq_proto as proto;
 use kneepoint_cc::cc::Config;
 use kneepoint_cc::units::Span;
+use proto::ConnectionIdGenerator;
 use stack::PathId;
 use stack::crypto::rustls::{HandshakeData, QuicClientConfig, QuicServerConfig};
 
-use super::IDLE;
 use super::object::Site;
+use super::record::{self, Correct, Record, Records};
 use super::serve::{self, Limits, Output, Path, Tally};
+use super::{IDLE, LONGEST_ID};
+use crate::carried::NOQ;
 use crate::noq::{Carried, Connection as Carrier};
+
+const NAME: &str = NOQ.name;
 
 super::endpoint::endpoint!();
 
+/// Gives the record to the only connection of its configuration.
+struct Once(Mutex<Option<stack::QlogConfig>>);
+
+impl stack::QlogFactory for Once {
+    fn for_connection(
+        &self,
+        _: stack::Side,
+        _: SocketAddr,
+        _: stack::ConnectionId,
+        _: Instant,
+    ) -> Option<stack::QlogConfig> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
 impl Paths for stack::Connection {
+    const CORRECT: Correct = record::of_noq;
+
+    fn recorded(config: &mut stack::TransportConfig, record: Record, title: String) {
+        let mut qlog = stack::QlogConfig::new(Box::new(record));
+        qlog.title(Some(title));
+        config.qlog_factory(Arc::new(Once(Mutex::new(Some(qlog)))));
+    }
+
     fn path(&self) -> Option<Path> {
         let path = self.path_stats(PathId::ZERO)?;
         let known = Path {

@@ -4,24 +4,39 @@
 use std::any::Any;
 use std::boxed::Box;
 use std::net::{SocketAddr, UdpSocket};
+use std::path::PathBuf;
 use std::string::{String, ToString};
 use std::sync::Arc;
 use std::time::Duration;
 use std::vec::Vec;
 
 use ::quinn as stack;
+use ::quinn_proto as proto;
 use kneepoint_cc::cc::Config;
 use kneepoint_cc::units::Span;
+use proto::ConnectionIdGenerator;
 use stack::crypto::rustls::{HandshakeData, QuicClientConfig, QuicServerConfig};
 
 use super::object::Site;
+use super::record::{self, Correct, Record, Records};
 use super::serve::{self, Limits, Output, Path, Tally};
-use super::{IDLE, http3};
+use super::{IDLE, LONGEST_ID, http3};
+use crate::carried::QUINN;
 use crate::quinn::{Carried, Connection as Carrier};
+
+const NAME: &str = QUINN.name;
 
 super::endpoint::endpoint!();
 
 impl Paths for stack::Connection {
+    const CORRECT: Correct = record::of_quinn;
+
+    fn recorded(config: &mut stack::TransportConfig, record: Record, title: String) {
+        let mut qlog = stack::QlogConfig::default();
+        qlog.writer(Box::new(record)).title(Some(title));
+        config.qlog_stream(qlog.into_stream());
+    }
+
     fn path(&self) -> Option<Path> {
         let path = self.stats().path;
         let known = Path {

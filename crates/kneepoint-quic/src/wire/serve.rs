@@ -2,6 +2,7 @@
 //! A server's connections, on any stack.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::string::String;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -63,6 +64,8 @@ pub struct Summary {
     pub bytes: u64,
     /// The state of the path.
     pub path: Path,
+    /// The file of its record.
+    pub record: Option<PathBuf>,
 }
 
 /// A sender's knowledge of its path.
@@ -153,13 +156,16 @@ pub(super) trait Connection: Clone + Send + Sync + 'static {
 pub(super) trait Endpoint {
     type Connection: Connection;
     type Incoming: Send + 'static;
+    type Opening: Send + 'static;
 
     /// The next peer that opens a connection; `None` once the endpoint is closed.
     fn next(&self) -> impl Future<Output = Option<Self::Incoming>>;
     /// Whose it is.
     fn peer(incoming: &Self::Incoming) -> SocketAddr;
+    /// Begins its connection, and the record of that.
+    fn accept(&self, incoming: Self::Incoming) -> Option<(Self::Opening, Option<PathBuf>)>;
     /// Its handshake.
-    fn accept(incoming: Self::Incoming) -> impl Future<Output = Option<Self::Connection>> + Send;
+    fn open(opening: Self::Opening) -> impl Future<Output = Option<Self::Connection>> + Send;
     fn refuse(incoming: Self::Incoming);
     fn close(&self);
     /// Until all have been notified that it is closed.
@@ -179,12 +185,13 @@ pub(super) async fn serve<E: Endpoint>(
     while !stop() {
         match timeout(TICK, endpoint.next()).await {
             Ok(Some(incoming)) if at_work.len() < limits.connections => {
-                let (site, limits) = (Arc::clone(&site), *limits);
-                at_work.spawn(async move {
-                    let peer = E::peer(&incoming);
-                    let connection = E::accept(incoming).await?;
-                    Some(attend(peer, &connection, &site, &limits).await)
-                });
+                let (site, limits, peer) = (Arc::clone(&site), *limits, E::peer(&incoming));
+                if let Some((opening, record)) = endpoint.accept(incoming) {
+                    at_work.spawn(async move {
+                        let connection = E::open(opening).await?;
+                        Some(Summary { record, ..attend(peer, &connection, &site, &limits).await })
+                    });
+                }
             }
             Ok(Some(incoming)) => E::refuse(incoming),
             Ok(None) => break,
@@ -239,6 +246,7 @@ async fn attend<C: Connection>(
         refused: count(&tally.refused),
         bytes: count(&tally.bytes),
         path,
+        record: None,
     }
 }
 

@@ -121,7 +121,7 @@ async function follow(file: File, mean: string, period: number): Promise<void> {
 /** Reads a file that was dropped on the page, or chosen. */
 async function take(files: FileList | null | undefined): Promise<void> {
   const [file] = files ?? [];
-  if (!file) return say("Nothing that was dropped here is a file: drop a trace of a link, or a capture.");
+  if (!file) return say("Nothing that was dropped here is a file: drop a trace of a link, a capture, or qlog.");
   const others = (files?.length ?? 1) > 1 ? ` Of ${files?.length} files the first was read.` : "";
   let bytes: Uint8Array<ArrayBuffer>;
   try {
@@ -131,7 +131,7 @@ async function take(files: FileList | null | undefined): Promise<void> {
   }
   const { given, numbers } = await studio.clerk.given(bytes);
   if ("problems" in given) return tellOf(file, `it cannot be read: ${worded((given as Problems).problems)}.`);
-  if (given.kind === "unknown") return tellOf(file, `${given.message}. Drop a trace of a link in a form that knee trace reads, or a packet capture.${others}`);
+  if (given.kind === "unknown") return tellOf(file, `${given.message}. Drop a trace of a link in a form that knee trace reads, a packet capture, or qlog.${others}`);
   if (given.kind === "trace") return follow(file, given.mean, given.period_s);
   const { connection, connections, packets, losses, lasted_s, samples } = given;
   const of = connections > 1 ? `, the greatest of ${connections} connections` : "";

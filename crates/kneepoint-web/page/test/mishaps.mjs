@@ -219,6 +219,9 @@ async function back() {
 /** Seven packets of a transfer. */
 const CAPTURE = readFileSync(join(import.meta.dirname, "../../../torture/corpus/capture/pcap-le"));
 
+/** A connection of aioquic. */
+const QLOG = readFileSync(join(import.meta.dirname, "../../../kneepoint/tests/laboratory/qlog/aioquic.qlog"));
+
 /** Drops files on the page. */
 const drop = (page, files) =>
   page.evaluate((files) => {
@@ -246,6 +249,8 @@ async function drops() {
     await drop(page, [["small.pcap", CAPTURE]]);
     await inView(page, "#notice", /^small\.pcap: .* packets in .*Its round-trip times are a figure\.Show the figure/, "a capture");
     await inView(page, "#figure", /Save as SVG/, "the figure of a capture");
+    await drop(page, [["aioquic.qlog", QLOG]]);
+    await inView(page, "#notice", /^aioquic\.qlog: .*59 packets in .* 2 lost.*Its round-trip times are a figure\.Show the figure/, "qlog");
     if ((await hashes(page)) !== before) fault("a file that is none changes results");
     await drop(page, [["link 1.trace", "4\n9\n13\n18\n1000\n"], ["other", "x"]]);
     await inView(page, "#notice", /^link 1\.trace: a trace of .*follows now.*Back to the link before/, "a trace");

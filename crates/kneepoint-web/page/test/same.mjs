@@ -6,23 +6,11 @@
 // HASHES is crates/kneepoint-web/examples/hashes.rs as a program.
 
 import { spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 
-import { build } from "esbuild";
-
+import { engine } from "./engine.mjs";
 import { questions } from "./random.mjs";
 
 const [wasm, hashes, count = "200"] = process.argv.slice(2);
-
-/** The engine as the page has it. */
-export async function engine(wasm) {
-  const entry = join(import.meta.dirname, "..", "src", "engine.ts");
-  const { outputFiles } = await build({ entryPoints: [entry], bundle: true, write: false, format: "esm" });
-  const { Engine } = await import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].text).toString("base64")}`);
-  const module = await WebAssembly.compile(readFileSync(wasm));
-  return new Engine(await WebAssembly.instantiate(module));
-}
 
 /** The hash of a run in small steps, its packets, and its seconds. */
 function run(engine, question) {

@@ -4,6 +4,7 @@
 
 pub mod coexistence;
 pub mod comparison;
+pub mod connections;
 mod contest;
 pub mod csv;
 pub mod difference;

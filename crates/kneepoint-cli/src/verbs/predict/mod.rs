@@ -17,6 +17,9 @@ use kneepoint_bench::answer::{self, Answer};
 use kneepoint_bench::files;
 use kneepoint_bench::session::Session;
 
+pub(super) use opened::is_qlog;
+pub(super) use qlogs::{Connections, open as open_qlog};
+
 use super::Verb;
 use crate::completion;
 use crate::failure::Failure;

@@ -14,11 +14,11 @@ use crate::compressed::{self, Unpacked};
 use crate::failure::Failure;
 
 /// Connections, and remarks on their files.
-struct Connections {
+pub struct Connections {
     /// The flows of all files, the ones with the most data first.
-    all: Vec<Traced>,
+    pub all: Vec<Traced>,
     /// For readers.
-    notes: Vec<String>,
+    pub notes: Vec<String>,
 }
 
 /// Lets predictors observe one connection, or all that have round trips.
@@ -45,7 +45,7 @@ pub fn watch(session: &Session, arguments: &Arguments) -> Result<Predictions, Fa
 }
 
 /// Reads all files.
-fn open(paths: &[PathBuf]) -> Result<Connections, Failure> {
+pub fn open(paths: &[PathBuf]) -> Result<Connections, Failure> {
     let (mut all, mut notes) = (Vec::new(), Vec::new());
     for path in paths {
         let Unpacked { bytes, warning, remark } = compressed::read(path, LARGEST)?;

@@ -30,6 +30,9 @@ pub struct Arguments {
     /// The longest permitted time
     #[arg(long, value_name = "TIME", default_value = "10min")]
     patience: Span,
+    /// Record the connection as qlog in a file of this folder, with its first 64 MB
+    #[arg(long, value_name = "DIR")]
+    qlog: Option<PathBuf>,
 }
 
 /// A server, and the path of an object.
@@ -83,6 +86,7 @@ mod on_the_wire {
     use serde_json::json;
 
     use super::*;
+    use crate::verbs::quic::serve::records;
 
     impl Arguments {
         /// Fetches the object.
@@ -96,6 +100,7 @@ mod on_the_wire {
                 certificate: self.certificate(server)?,
                 largest: self.largest.0,
                 patience: Duration::from_nanos(self.patience.0),
+                records: records(self.qlog.as_deref())?,
             };
             session.listen_saying("stopping")?;
             let mut file = self.out.as_deref().map(Pending::create).transpose()?;
@@ -119,15 +124,18 @@ mod on_the_wire {
                     "handshake_s": fetched.handshake.as_secs_f64(),
                     "duration_s": fetched.took.as_secs_f64(),
                     "goodput_bps": fetched.goodput(),
+                    "qlog": fetched.record,
                 }));
             }
+            let record = fetched.record.as_ref().map(|file| format!("; {}", file.display()));
             session.print(format!(
-                "{} bytes in {:.3} s, {}, after a handshake of {:.1} ms; SHA-256 {}",
+                "{} bytes in {:.3} s, {}, after a handshake of {:.1} ms; SHA-256 {}{}",
                 fetched.bytes,
                 fetched.took.as_secs_f64(),
                 Rate(fetched.goodput() as u64),
                 fetched.handshake.as_secs_f64() * 1e3,
                 fetched.sha256,
+                record.unwrap_or_default(),
             ))
         }
 

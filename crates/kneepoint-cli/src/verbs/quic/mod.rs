@@ -20,6 +20,7 @@ make the server do.
 Examples:
   knee quic serve --cc pert                                   at 127.0.0.1:4433, until Ctrl-C
   knee quic serve --cc bbr3 --stack noq --root films --json
+  knee quic serve --cc pert --qlog out/served                 a qlog file of each connection, for knee plot and knee predict
   knee quic get https://127.0.0.1:4433/10485760 --out object
   curl --http3-only -k https://127.0.0.1:4433/10485760 -o object";
 

@@ -40,6 +40,9 @@ pub struct Arguments {
     /// Time of a connection, after which it is closed
     #[arg(long, value_name = "TIME", default_value = "10min")]
     lifetime: Span,
+    /// Record the first 32 connections as qlog, each in a file of this folder, with its first 64 MB
+    #[arg(long, value_name = "DIR")]
+    qlog: Option<PathBuf>,
 }
 
 impl Arguments {
@@ -62,12 +65,16 @@ impl Arguments {
 }
 
 #[cfg(feature = "quic")]
+pub use on_the_wire::records;
+
+#[cfg(feature = "quic")]
 mod on_the_wire {
+    use std::path::Path;
     use std::time::Duration;
 
     use kneepoint::report::json;
     use kneepoint::units::Rate;
-    use kneepoint_quic::wire::{Limits, Serve, Server, Site, Summary};
+    use kneepoint_quic::wire::{Limits, Records, Serve, Server, Site, Summary};
     use serde_json::{Value, json};
 
     use super::*;
@@ -86,7 +93,8 @@ mod on_the_wire {
                 connection: Duration::from_nanos(self.lifetime.0),
                 ..Limits::default()
             };
-            let what = Serve { listen: self.listen, stack: self.stack.into(), cc, site, limits };
+            let records = records(self.qlog.as_deref())?;
+            let what = Serve { listen: self.listen, stack: self.stack.into(), cc, site, limits, records };
             let server = Server::listen(what).map_err(|why| {
                 Failure::run(
                     why,
@@ -121,8 +129,18 @@ mod on_the_wire {
         }
     }
 
+    /// The folder that `--qlog` names.
+    pub fn records(folder: Option<&Path>) -> Result<Option<Records>, Failure> {
+        folder.map(Records::in_folder).transpose().map_err(|why| {
+            Failure::usage(
+                format!("--qlog: {why}"),
+                "name a folder that you may write into, or a new one in such",
+            )
+        })
+    }
+
     fn object(summary: &Summary) -> Value {
-        let Summary { peer, protocol, objects, refused, bytes, path } = summary;
+        let Summary { peer, protocol, objects, refused, bytes, path, record } = summary;
         json!({
             "peer": peer,
             "protocol": protocol,
@@ -136,14 +154,16 @@ mod on_the_wire {
             "packets_sent": path.sent,
             "packets_lost": path.lost,
             "congestion_events": path.episodes,
+            "qlog": record,
         })
     }
 
     fn sentence(summary: &Summary) -> String {
-        let Summary { peer, protocol, objects, refused, bytes, path } = summary;
+        let Summary { peer, protocol, objects, refused, bytes, path, record } = summary;
+        let record = record.as_ref().map(|file| format!("; {}", file.display())).unwrap_or_default();
         let refused = if *refused > 0 { format!(", {refused} requests refused") } else { String::new() };
         format!(
-            "{peer} {protocol}: {objects} objects{refused}, {bytes} bytes in {:.3} s, {}; {} of {} packets lost, round trip {:.1} ms",
+            "{peer} {protocol}: {objects} objects{refused}, {bytes} bytes in {:.3} s, {}; {} of {} packets lost, round trip {:.1} ms{record}",
             path.lasted.as_secs_f64(),
             Rate(summary.goodput() as u64),
             path.lost,

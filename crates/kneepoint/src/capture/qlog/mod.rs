@@ -5,17 +5,19 @@
 //! | event | written | read |
 //! |---|---|---|
 //! | `packet_sent` | each transmission has its own number | number, time, length |
-//! | `packet_received` with an `ack` frame | packets newly acknowledged in order | packets newly acknowledged |
+//! | `packet_received` with an `ack` frame | packets newly acknowledged in order | packets newly acknowledged; without frames, packets that are no longer in flight |
 //! | `packet_lost` | the transmission that is repaired, when its repair leaves | a loss, dated by the lost transmission |
-//! | `recovery_metrics_updated` | window, bytes in flight, round trips (RFC 9002 §5) | a round-trip sample where it is new |
+//! | `recovery_metrics_updated` | window, bytes in flight, round trips (RFC 9002 §5) | the same, and a round-trip sample where it is new |
 //! | `congestion_state_updated` | `recovery`, and `open` after it | – |
 //!
 //! TCP has no packet numbers and selective acknowledgements are not among a run's events, so ranges follow cumulative
 //! acknowledgements. Nor is the rate of a controller that paces an event.
 
+mod course;
 mod read;
 mod write;
 
+pub use course::Instant;
 pub use read::{Traced, is_qlog, read};
 pub use write::Tracer;
 

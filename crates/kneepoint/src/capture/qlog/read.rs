@@ -2,15 +2,13 @@
 //! Reads qlog of any stack: JSON text sequences, a record a line, or one document; of this draft and of earlier ones
 //! with other names.
 
-use std::collections::BTreeMap;
-
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::SEPARATOR;
+use super::course::{Course, Instant};
 use crate::capture::{Malformed, Transfer};
-use crate::predict::Sample;
-use crate::units::{Span, Time};
+use crate::units::Time;
 
 /// A connection in a file, seen from the side that wrote the file.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,14 +17,14 @@ pub struct Traced {
     pub name: String,
     /// Its signals as a sender.
     pub transfer: Transfer,
+    /// The state of its recovery, each time that it was logged, in order of time.
+    pub instants: Vec<Instant>,
 }
 
 /// Leading bytes of a document that contain its identification.
 const HEAD: usize = 4096;
-/// QUIC's least packet, where no packet is larger.
-const LEAST: u64 = 1200;
 /// Larger numbers are not times: a century in milliseconds.
-const LATEST: f64 = 3.2e12;
+pub(super) const LATEST: f64 = 3.2e12;
 
 /// Whether a file is qlog, by its first bytes.
 pub fn is_qlog(bytes: &[u8]) -> bool {
@@ -117,21 +115,6 @@ struct Happened {
     data: Value,
 }
 
-/// Data gathered while events pass.
-#[derive(Default)]
-struct Course {
-    transfer: Transfer,
-    /// Packets in flight: when each left, and its bytes.
-    outstanding: BTreeMap<u64, (Time, u64)>,
-    largest: u64,
-    /// Packets acknowledged since the last sample.
-    acked: u32,
-    latest: Option<f64>,
-    window: Option<u64>,
-    /// The window in bytes at each sample.
-    windows: Vec<u64>,
-}
-
 impl Trace {
     fn traced(self, place: usize) -> Result<Traced, Malformed> {
         let text = |value: &Value| value.as_str().filter(|text| !text.is_empty()).map(str::to_string);
@@ -152,100 +135,15 @@ impl Trace {
             let since = (last - *begin.get_or_insert(last)).clamp(0.0, LATEST);
             course.take(Time(libm::round(since * 1e6) as u64), event, data);
         }
-        Ok(Traced { name, transfer: course.finish() })
+        let (transfer, instants) = course.finish();
+        Ok(Traced { name, transfer, instants })
     }
-}
-
-impl Course {
-    fn take(&mut self, at: Time, name: &str, data: &Value) {
-        self.transfer.lasted = self.transfer.lasted.max(at.since(Time::ZERO));
-        // Categories changed from draft to draft.
-        match name.rsplit(':').next().unwrap_or_default() {
-            "packet_sent" => self.sent(at, data),
-            "packet_received" => self.received(data),
-            "packet_lost" => self.lost(at, data),
-            "metrics_updated" | "recovery_metrics_updated" => self.measured(at, data),
-            _ => {}
-        }
-    }
-
-    fn sent(&mut self, at: Time, data: &Value) {
-        let Some(number) = number(data) else { return };
-        let bytes = data["raw"]["length"].as_u64().or(data["header"]["packet_size"].as_u64()).unwrap_or(0);
-        self.largest = self.largest.max(bytes);
-        self.transfer.packets += 1;
-        self.transfer.bytes = self.transfer.bytes.saturating_add(bytes);
-        self.outstanding.insert(number, (at, bytes));
-    }
-
-    fn received(&mut self, data: &Value) {
-        if !carries_data(data) {
-            return;
-        }
-        let frames = data["frames"].as_array().into_iter().flatten();
-        let acks = frames.filter(|frame| frame["frame_type"] == "ack");
-        for range in acks.filter_map(|ack| ack["acked_ranges"].as_array()).flatten() {
-            let Some(from) = range[0].as_u64() else { continue };
-            let to = range[1].as_u64().unwrap_or(from);
-            if from > to {
-                continue;
-            }
-            let within = self.outstanding.range(from..=to).map(|(number, _)| *number).collect::<Vec<_>>();
-            for number in within {
-                self.outstanding.remove(&number);
-                self.acked += 1;
-            }
-        }
-    }
-
-    fn lost(&mut self, at: Time, data: &Value) {
-        let Some(number) = number(data) else { return };
-        let sent = self.outstanding.remove(&number);
-        self.transfer.losses.push(sent.map_or(at, |(sent, _)| sent));
-    }
-
-    fn measured(&mut self, now: Time, data: &Value) {
-        self.window = data["congestion_window"].as_u64().or(data["cwnd"].as_u64()).or(self.window);
-        let Some(latest) = data["latest_rtt"].as_f64().filter(|rtt| *rtt > 0.0 && *rtt < LATEST) else {
-            return;
-        };
-        let same = self.latest.replace(latest) == Some(latest);
-        if same && self.acked == 0 {
-            return;
-        }
-        let acked = std::mem::take(&mut self.acked).max(1);
-        let rtt = Span(libm::round(latest * 1e6) as u64);
-        self.transfer.samples.push(Sample { now, rtt, window: 1.0, one_way: None, acked });
-        self.windows.push(self.window.unwrap_or(0));
-    }
-
-    fn finish(mut self) -> Transfer {
-        let mss = if self.largest > 0 { self.largest } else { LEAST };
-        self.transfer.mss = u32::try_from(mss).unwrap_or(u32::MAX);
-        for (sample, window) in self.transfer.samples.iter_mut().zip(&self.windows) {
-            sample.window = (*window as f64 / mss as f64).max(1.0);
-        }
-        self.transfer.losses.sort_unstable();
-        self.transfer
-    }
-}
-
-/// The number of a packet that may carry data.
-fn number(data: &Value) -> Option<u64> {
-    let number = data["header"]["packet_number"].as_u64().or(data["packet_number"].as_u64());
-    number.filter(|_| carries_data(data))
-}
-
-/// Whether a packet may carry data: handshake packets have their own number space.
-fn carries_data(data: &Value) -> bool {
-    let kinds = [&data["header"]["packet_type"], &data["packet_type"], &data["type"]];
-    let kind = kinds.into_iter().find_map(Value::as_str);
-    kind.is_none_or(|kind| matches!(kind, "1RTT" | "0RTT" | "application_data"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::units::Span;
 
     /// Events as stacks of several drafts write them: pairs of name and data.
     const EVENTS: [(f64, &str, &str); 8] = [
@@ -277,6 +175,49 @@ mod tests {
         let [sample] = transfer.samples.as_slice() else { panic!("{:?}", transfer.samples) };
         assert_eq!((sample.now, sample.rtt, sample.acked), (Time(40_000_000), Span(40_250_000), 2));
         assert_eq!(sample.window, 5.0);
+        let windows: Vec<_> = traces[0].instants.iter().map(|one| (one.window, one.delivered)).collect();
+        assert_eq!(windows, [(Some(5000), 1900), (Some(2500), 1900)]);
+    }
+
+    /// quinn logs no ACK frames, and an initial estimate of the round trip before there is one.
+    #[test]
+    fn acknowledgements_without_frames_follow_from_the_bytes_in_flight() {
+        let mut text =
+            r#"{"qlog_version":"0.3","qlog_format":"JSON-SEQ","trace":{"vantage_point":{}}}"#.to_string();
+        let mut event = |time: u32, name: &str, data: &str| {
+            text += &format!("\n{{\"time\":{time},\"name\":\"{name}\",\"data\":{data}}}");
+        };
+        event(0, "quic:packet_received", r#"{"header":{"packet_type":"initial","packet_number":0}}"#);
+        event(
+            0,
+            "recovery:metrics_updated",
+            r#"{"latest_rtt":333.0,"bytes_in_flight":0,"packets_in_flight":0}"#,
+        );
+        for number in 0..4 {
+            let header =
+                format!(r#"{{"header":{{"packet_type":"1RTT","packet_number":{number},"length":1000}}}}"#);
+            event(1, "quic:packet_sent", &header);
+        }
+        event(1, "recovery:metrics_updated", r#"{"bytes_in_flight":4000,"packets_in_flight":4}"#);
+        event(41, "quic:packet_received", r#"{"header":{"packet_type":"1RTT","packet_number":1}}"#);
+        event(
+            41,
+            "recovery:packet_lost",
+            r#"{"header":{"packet_type":"1RTT","packet_number":1,"length":1000}}"#,
+        );
+        event(
+            41,
+            "recovery:metrics_updated",
+            r#"{"latest_rtt":40.0,"bytes_in_flight":1000,"packets_in_flight":1}"#,
+        );
+        let (traces, _) = read(text.as_bytes()).expect("qlog");
+        let Traced { transfer, instants, .. } = &traces[0];
+        let [sample] = transfer.samples.as_slice() else { panic!("{:?}", transfer.samples) };
+        assert_eq!((sample.rtt, sample.acked), (Span::from_millis(40), 2));
+        assert_eq!((transfer.losses.as_slice(), transfer.bytes), (&[Time(1_000_000)][..], 4000));
+        let last = instants.last().expect("an instant");
+        assert_eq!((last.delivered, last.in_flight), (2000, Some(1000)));
+        assert!(instants.iter().all(|one| one.latest != Some(Span::from_millis(333))), "{instants:?}");
     }
 
     #[test]

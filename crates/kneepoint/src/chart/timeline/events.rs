@@ -29,6 +29,8 @@ pub(in super::super::super) enum Kind {
     End,
     /// A retransmission timer expires.
     Timeout,
+    /// Packets are lost.
+    Loss,
     /// The delay of the path changes, as at a handover.
     Delay,
     /// The capacity of the link changes.
@@ -37,7 +39,7 @@ pub(in super::super::super) enum Kind {
 
 impl Kind {
     /// In the order of the legend.
-    const ALL: [Kind; 5] = [Kind::Start, Kind::End, Kind::Timeout, Kind::Delay, Kind::Capacity];
+    const ALL: [Kind; 6] = [Kind::Start, Kind::End, Kind::Timeout, Kind::Loss, Kind::Delay, Kind::Capacity];
 
     /// The text of the legend.
     fn meaning(self) -> &'static str {
@@ -45,6 +47,7 @@ impl Kind {
             Kind::Start => "a flow starts",
             Kind::End => "a flow ends",
             Kind::Timeout => "timeout",
+            Kind::Loss => "lost packets",
             Kind::Delay => "the delay changes",
             Kind::Capacity => "the capacity changes",
         }
@@ -56,6 +59,7 @@ impl Kind {
             Kind::Start => &[(-3.0, -4.0), (4.0, 0.0), (-3.0, 4.0)],
             Kind::End => &[(-3.0, -3.0), (3.0, -3.0), (3.0, 3.0), (-3.0, 3.0)],
             Kind::Timeout => &[(-4.0, -4.0), (4.0, 4.0), (0.0, 0.0), (4.0, -4.0), (-4.0, 4.0), (0.0, 0.0)],
+            Kind::Loss => &[(0.0, -5.0), (0.0, 5.0)],
             Kind::Delay => &[(0.0, -4.5), (4.0, 0.0), (0.0, 4.5), (-4.0, 0.0)],
             Kind::Capacity => &[(-4.0, -4.0), (0.0, -4.0), (0.0, 4.0), (4.0, 4.0)],
         }
@@ -68,9 +72,11 @@ impl Kind {
 
     fn sign(self, drawing: &mut Drawing, class: &str, (x, y): (f64, f64)) {
         let corners = self.corners().iter().map(|corner| (x + corner.0, y + corner.1));
-        // Crosses and steps are strokes, and the others are areas.
+        // Crosses, bars and steps are strokes, and the others are areas.
         match self {
-            Kind::Timeout | Kind::Capacity => drawing.path(&format!("line {class}"), corners, false),
+            Kind::Timeout | Kind::Loss | Kind::Capacity => {
+                drawing.path(&format!("line {class}"), corners, false)
+            }
             _ => drawing.path(&format!("fill {class}"), corners, true),
         }
     }

@@ -10,7 +10,7 @@ pub(super) use counts::counts;
 pub(super) use distribution::distribution;
 pub(super) use headlines::{knee, metric_bars, metrics};
 use over_time::{condition, shown};
-pub(super) use over_time::{followed, timelines};
+pub(super) use over_time::{followed, peak, summed_up, timelines};
 
 use super::{Comparison, RunResult, SchemeResult};
 use crate::measure::Subject;

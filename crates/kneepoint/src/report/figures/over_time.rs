@@ -11,7 +11,8 @@ use crate::chart::{Axis, Curve, Strip, Timeline, Trace, scheme_class, timeline};
 use crate::measure::{Subject, spread};
 use crate::study::FOLLOWED;
 use crate::table::Table;
-use scales::{Scales, peak};
+use scales::Scales;
+pub(in super::super) use scales::peak;
 
 /// Schemes that are shown over time; the rest is in files.
 const MOST: usize = 8;
@@ -248,7 +249,7 @@ impl<'c> Run<'c> {
 }
 
 /// The mean of each interval, with its range where an interval has several points.
-fn summed_up(name: String, class: String, points: &Points) -> Trace {
+pub(in super::super) fn summed_up(name: String, class: String, points: &Points) -> Trace {
     let [low, line, high] = Curve::summed_up(points, INTERVALS);
     let peak = peak(line.points());
     let band = (points.len() > INTERVALS).then_some((low, high));

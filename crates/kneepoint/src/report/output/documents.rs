@@ -4,6 +4,7 @@
 use super::Output;
 use super::Part::{self, Headlines, In, Key, Of, Subjects};
 use crate::keys::Keyed;
+use crate::report::connections::Connections;
 use crate::report::difference::Difference;
 use crate::report::predictions::Predictions;
 use crate::report::{Beside, Factor, Manifest, RunResult};
@@ -267,6 +268,12 @@ pub(super) const ALL: &[Output] = &[
         from: &["knee predict --json", "OUT/scores.json"],
         about: "",
         parts: &[Of("", Predictions::SHAPE)],
+    },
+    Output {
+        name: "Connections",
+        from: &["knee plot --json, for qlog", "OUT/connections.json of knee plot"],
+        about: "",
+        parts: &[Of("", Connections::SHAPE)],
     },
     Output {
         name: "Captured flows",

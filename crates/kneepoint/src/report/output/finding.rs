@@ -48,6 +48,7 @@ mod tests {
             ("coexistence.json", "coexist"),
             ("claims.json", "reproduce"),
             ("scores.json", "predict"),
+            ("connections.json", "plot"),
             ("markov.csv", "markov"),
             ("trajectory.csv", "fluid run"),
             ("difference.json", "diff"),

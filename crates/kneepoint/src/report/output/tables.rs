@@ -252,6 +252,20 @@ pub const TABLES: &[Output] = &[
         ],
     },
     Output {
+        name: "connection",
+        from: &["OUT/series/NAME.csv of knee plot, for qlog"],
+        about: "A line for each time that the state of recovery was recorded.",
+        parts: &[
+            Key("time_s", "When, from the first event."),
+            Key("window_bytes", "The congestion window."),
+            Key("in_flight_bytes", "Bytes in flight."),
+            Key("rtt_least_ms", "The smallest round-trip time so far."),
+            Key("rtt_smoothed_ms", "The smoothed round-trip time."),
+            Key("rtt_latest_ms", "The latest round-trip time."),
+            Key("delivered_bytes", "Bytes of packets that were acknowledged so far."),
+        ],
+    },
+    Output {
         name: "trajectory",
         from: &["OUT/trajectory.csv of knee fluid run, and its --csv"],
         about: "A line for each of evenly spaced instants.",

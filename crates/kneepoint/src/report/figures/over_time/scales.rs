@@ -49,7 +49,7 @@ impl Scales {
 }
 
 /// The greatest value of a curve with its instant.
-pub(super) fn peak(points: &[(f64, f64)]) -> (f64, f64) {
+pub(in super::super::super) fn peak(points: &[(f64, f64)]) -> (f64, f64) {
     let finite = points.iter().copied().filter(|point| point.1.is_finite());
     finite.max_by(|one, other| one.1.total_cmp(&other.1)).unwrap_or_default()
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Traces that are read and written, and the places of faults.
 
 use super::*;
 

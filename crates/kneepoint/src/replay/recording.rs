@@ -6,10 +6,10 @@
 //! They do not receive random draws
 //! either: a trace has its own.
 
-use kneepoint::rng::Rng;
-use kneepoint::spec::{Roster, Valid};
-use kneepoint::trace::{Event, FlowId, Observer};
-use kneepoint::units::{Bytes, Time};
+use crate::rng::Rng;
+use crate::spec::{Roster, Valid};
+use crate::trace::{Event, FlowId, Observer};
+use crate::units::{Bytes, Time};
 
 use super::trace::{Heard, Signal, Step};
 

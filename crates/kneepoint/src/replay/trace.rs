@@ -29,8 +29,8 @@ mod written;
 use std::ops::Range;
 use std::str::FromStr;
 
-use kneepoint::scenario::Fault;
-use kneepoint::units::{Span, Time};
+use crate::scenario::Fault;
+use crate::units::{Span, Time};
 pub use written::write;
 
 use written::micros;
