@@ -259,7 +259,11 @@ mod on_the_wire {
         let run = |line: &str| {
             let words: Vec<&str> = line.split(' ').collect();
             let output = command(&words).current_dir(&here).output().expect("knee");
-            (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr))
+            (
+                output.status.code(),
+                String::from_utf8_lossy(&output.stdout).into_owned()
+                    + &String::from_utf8_lossy(&output.stderr),
+            )
         };
         let options = "--tcp linux --rate 5mbit --rtt 40ms --flows 1 --duration 4s --seeds 1 --json";
         let (status, told) = run(&format!("compare cubic noq-cubic quinn-cubic {options}"));
