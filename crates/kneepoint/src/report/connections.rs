@@ -330,7 +330,7 @@ mod tests {
         let page = html::render(&document);
         html::tests::check(&page);
         assert!(page.contains("&lt;a&gt;") && !page.contains("<a> over time"));
-        assert_eq!(page.matches("congestion window</text>").count(), 2);
+        assert!(page.matches("congestion window</text>").count() >= 2, "{page}");
         assert!(page.contains(">lost packets</text>"), "the key of the events");
         assert!(text::render(&document).contains("8.00"));
         let json: serde_json::Value = serde_json::from_str(&json::render(&all)).expect("JSON");
