@@ -24,6 +24,7 @@
 //! | [`path`] | options of a path: rates, delays, losses, and other effects of a link |
 //! | [`controller`] | a controller that an option names |
 //! | [`flow`] | a flow of a scenario that an option names |
+//! | `stacks` | QUIC stacks' own controllers as schemes, with the feature `quic` |
 //! | [`captures`] | packets of a link as pcapng, flows as qlog |
 //! | [`figure`] | options of the figure over what varies |
 //! | [`comparison`] | the files of a comparison: cases × seeds reported in a directory |

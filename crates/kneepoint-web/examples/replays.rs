@@ -37,7 +37,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// The signals to the first flow. A controller that needs the network is told what Reno is.
 fn recorded(name: &str, seed: u64) -> Result<String, Box<dyn Error>> {
-    let parsed = |name: &str| scenario::parse(&SCENARIO.replace("NAME", name));
+    let parsed = |cc: &str| scenario::parse(&SCENARIO.replace("NAME", cc));
     let plan = parsed(name).or_else(|_| parsed("reno")).map_err(|faults| faults[0].message.clone())?;
     let valid = &plan.cases[0].valid;
     let recorder = Recorder::new(valid, FlowId(0)).ok_or("the flow has no connection")?;

@@ -66,11 +66,11 @@ fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Fa
     if let Some(connections) = recorded::read(session, arguments)? {
         return recorded::report(session, &connections, arguments, &printer, as_json);
     }
-    let place = arguments.place()?;
+    let results = arguments.place()?;
     let Answer { document, json, .. } = answer(session, arguments)?;
     let out = match elsewhere(arguments)? {
         Some(out) => Out::Given(out).settle(session)?,
-        None => redrawn(session, place)?,
+        None => redrawn(session, results)?,
     };
     write_report(session, &document, &out, &printer)?;
     let place = report_at(&out.publish(session)?);
@@ -84,13 +84,13 @@ fn answer(session: &Session, arguments: &Arguments) -> Result<Answer, Failure> {
     if let Some(connections) = recorded::read(session, arguments)? {
         return Ok(recorded::answered(&connections));
     }
-    let place = arguments.place()?;
-    if let Some((all, manifest)) = coexist::kept(place)? {
+    let kept = arguments.place()?;
+    if let Some((all, manifest)) = coexist::kept(kept)? {
         arguments.figure.none("matrices of pairs have no axes to choose")?;
         return Ok(coexist::report(&all, &manifest));
     }
-    let comparison = results::read(session, place, true)?;
-    let own = results::figure(session, place, &comparison)?;
+    let comparison = results::read(session, kept, true)?;
+    let own = results::figure(session, kept, &comparison)?;
     let wish = arguments.figure.wish(&own, &comparison.factors, &Parts::of_results(&comparison))?;
     let names: Vec<&str> = comparison.schemes.iter().map(|scheme| scheme.scheme.as_str()).collect();
     let series = comparison.schemes.iter().enumerate().filter_map(|(place, scheme)| {

@@ -189,14 +189,16 @@ impl Connection {
             strips,
             happenings: self.happenings(),
         };
-        let drawn = |chart| Figure {
+        if chart.strips.is_empty() {
+            return None;
+        }
+        Some(Figure {
             name,
             title: self.name.clone(),
             note: "A band is the range of what a point sums up. Losses are dated by the sending of the packet.",
             class: None,
             drawing: timeline(&chart),
-        };
-        (!chart.strips.is_empty()).then_some(chart).map(drawn)
+        })
     }
 
     fn line(&self) -> TableLine {
