@@ -12,7 +12,7 @@ use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, P
 use kneepoint_bench::session::{Bar, Caller, Given, Session, Spelling};
 
 use crate::failure::Failure;
-use crate::interrupt;
+use crate::{interrupt, stacks};
 
 /// The standard streams of the process, and its signals.
 #[derive(Default)]
@@ -25,11 +25,7 @@ pub struct Console {
 /// The session of the program's own command line.
 pub fn session() -> Session {
     let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
-    #[cfg(feature = "quic")]
-    let given = crate::stacks::given();
-    #[cfg(not(feature = "quic"))]
-    let given = Given::default();
-    Session::new(Arc::new(Console::default()), Given { words: words.collect(), ..given })
+    Session::new(Arc::new(Console::default()), Given { words: words.collect(), ..stacks::given() })
 }
 
 /// Tells a person at the terminal something, where there is no session.

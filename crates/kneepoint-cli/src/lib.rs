@@ -7,6 +7,7 @@
 //! | [`terminal`] | text as wide as the terminal |
 //! | [`failure`] | errors, their messages and exit status |
 //! | [`interrupt`] | Ctrl-C, and other signals |
+//! | [`stacks`] | QUIC stacks' own controllers as schemes, with the feature `quic` |
 //! | [`console`] | a person at a terminal who makes a call |
 //! | [`manifest`] | provenance of results |
 //! | [`named`] | the files that a scenario and its verb's options name |
@@ -24,7 +25,6 @@
 //! | [`path`] | options of a path: rates, delays, losses, and other effects of a link |
 //! | [`controller`] | a controller that an option names |
 //! | [`flow`] | a flow of a scenario that an option names |
-//! | `stacks` | QUIC stacks' own controllers as schemes, with the feature `quic` |
 //! | [`captures`] | packets of a link as pcapng, flows as qlog |
 //! | [`figure`] | options of the figure over what varies |
 //! | [`comparison`] | the files of a comparison: cases × seeds reported in a directory |
@@ -53,7 +53,6 @@ mod parquet;
 mod path;
 mod pictures;
 mod results;
-#[cfg(feature = "quic")]
 mod stacks;
 mod terminal;
 mod traced;

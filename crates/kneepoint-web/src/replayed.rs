@@ -56,7 +56,7 @@ mod tests {
         let other = play("reno", &TRACE.replace(",2,2,12", ",1,2,12")).expect("played");
         assert_ne!(other.hash, reno.hash);
         assert_eq!(play("ren", TRACE).expect_err("no such").len(), 1);
-        let problems = play("reno", &TRACE.replace("ack", "akc")).expect_err("no such step");
+        let problems = play("reno", &TRACE.replace(",ack,", ",akc,")).expect_err("no such step");
         assert!(problems[0].line == 3 && problems[0].message.contains("akc"), "{problems:?}");
     }
 }

@@ -240,9 +240,12 @@ fn every_command_of_the_book_and_of_the_help_exists_with_its_names_and_files() {
     found.extend(of_help(&Knee::command(), "knee"));
     assert!(found.len() > 150, "{}", found.len());
     let here = workplace();
+    // QUIC stacks' own controllers are names in a build that has the stacks.
+    let named = |word: &String| ["noq-", "quinn-"].iter().any(|stack| word.starts_with(stack));
+    let elsewhere = |words: &[String]| cfg!(not(feature = "quic")) && words.iter().any(named);
     let mut known = BTreeSet::new();
     let mut faults = Vec::new();
-    for Found { place, words } in found {
+    for Found { place, words } in found.into_iter().filter(|found| !elsewhere(&found.words)) {
         if known.insert(words.clone())
             && let Some(why) = wrong(&words, here.path())
         {
