@@ -351,7 +351,9 @@ mod tests {
 
     #[test]
     fn while_cruising_a_signal_reduces_by_its_excess_up_to_a_quarter_and_else_by_nothing() {
-        for (signal, left) in [(Signal::Delay(0.1), 900.0), (Signal::Marks(3.0), 750.0), (Signal::Loss, 750.0)] {
+        for (signal, left) in
+            [(Signal::Delay(0.1), 900.0), (Signal::Marks(3.0), 750.0), (Signal::Loss, 750.0)]
+        {
             let mut state = cruising();
             state.answer(signal);
             assert_eq!((state.rate, state.phase, state.congested), (left, Phase::Recovery, true));
@@ -430,7 +432,12 @@ mod tests {
     fn a_timeout_changes_nothing() {
         let mut c4 = C4(Box::new(cruising()));
         let before = c4.control();
-        c4.on_timeout(&Timeout { now: Span::from_secs(2).after_start(), flight: 100.0, reported: false, next: 300 });
+        c4.on_timeout(&Timeout {
+            now: Span::from_secs(2).after_start(),
+            flight: 100.0,
+            reported: false,
+            next: 300,
+        });
         assert_eq!(c4.control(), before);
     }
 }

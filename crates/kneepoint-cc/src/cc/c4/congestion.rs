@@ -112,7 +112,9 @@ mod tests {
             let signal = Shares::default().observe(&ack(micros, 0), &ONE, CALM, nominal);
             match (signal, excess) {
                 (None, None) => {}
-                (Some(Signal::Delay(found)), Some(wanted)) => assert!((found - wanted).abs() < 1e-6, "{found}"),
+                (Some(Signal::Delay(found)), Some(wanted)) => {
+                    assert!((found - wanted).abs() < 1e-6, "{found}")
+                }
                 other => panic!("{micros}: {other:?}"),
             }
         }
@@ -126,7 +128,8 @@ mod tests {
         assert_eq!(fast.observe(&ack(100_000, 0), &lost, CALM, 0.1), Some(Signal::Loss));
         // l = 0.52: 1 - (15/16)^12 = 0.539 is the first share beyond it.
         let mut slow = Shares::default();
-        let losses = (0..20).take_while(|_| slow.observe(&ack(100_000, 0), &lost, 1.0, 0.1).is_none()).count();
+        let losses =
+            (0..20).take_while(|_| slow.observe(&ack(100_000, 0), &lost, 1.0, 0.1).is_none()).count();
         assert_eq!(losses, 11);
     }
 
