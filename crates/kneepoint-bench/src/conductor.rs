@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use kneepoint::run::Cost;
 use kneepoint::run::cost::Term;
-use kneepoint::study::{Record, Records, Study, Wanted, fingerprint};
+use kneepoint::study::{Record, Records, Study, Wanted, Work, fingerprint};
 use kneepoint::trace::Observer;
 
 use crate::budget::Budget;
@@ -96,6 +96,7 @@ pub fn conduct<S: Study>(
         // Runs requested by name may be of any round.
         study.every_round();
     }
+    remark(session, &study.wanted());
     let ends = sweep.budget.map(|budget| machine::wall_time() + budget);
     let mut conducted = round(session, study, sweep, aside, ends, Records::default())?;
     // Only the shard that knows the outcome acts on it: the others have ended.
@@ -107,6 +108,18 @@ pub fn conduct<S: Study>(
         conducted = round(session, study, &whole, aside, ends, conducted.records)?;
     }
     Ok(conducted)
+}
+
+/// Says once what readers must know of controllers that run in another engine.
+fn remark(session: &Session, runs: &[Wanted]) {
+    let packets = runs.iter().filter_map(|run| match run.work {
+        Work::Packets(packets) => Some(packets),
+        Work::Computation(_) => None,
+    });
+    let controllers =
+        packets.flat_map(|packets| packets.valid.groups()).filter_map(|group| group.cc.as_ref());
+    let remarks = controllers.filter_map(|one| session.engine_of(one)?.remark(one));
+    remarks.collect::<BTreeSet<_>>().iter().for_each(|remark| session.warn(remark));
 }
 
 /// Makes the runs of one round that are not known from those before it; none begins after `ends`.

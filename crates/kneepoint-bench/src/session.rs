@@ -98,8 +98,16 @@ pub trait Engine: Send + Sync {
     fn has(&self, controller: &cc::Config) -> bool;
     /// The reason why it cannot run a scenario with one, if there is one.
     fn refuse(&self, valid: &Valid) -> Option<String>;
-    /// Makes a run, which `watch` observes as it does a simulation.
-    fn run(&self, valid: &Valid, seed: u64, watch: &mut dyn Observer) -> Result<(), String>;
+    /// What a reader must know of runs with this controller, if anything.
+    fn remark(&self, controller: &cc::Config) -> Option<String>;
+    /// Makes a run, which `watch` observes as it does a simulation; fails as soon as `stop` says so.
+    fn run(
+        &self,
+        valid: &Valid,
+        seed: u64,
+        watch: &mut dyn Observer,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<(), String>;
 }
 
 /// Additional input of a caller.

@@ -6,8 +6,8 @@ use kneepoint::link::{capacity, loss};
 use kneepoint::measure::{self, Subject};
 use kneepoint::metric::{Better, Metric};
 use kneepoint::report::output;
-use kneepoint::scenario::TOPOLOGIES;
 use kneepoint::scenario::scheme::{Of, PRESETS};
+use kneepoint::scenario::{Extensions, TOPOLOGIES};
 use kneepoint::settings::names::same_name;
 use kneepoint::settings::{Entry, Field, Setting, Settings};
 use kneepoint::traffic::{self, abr};
@@ -131,6 +131,29 @@ pub struct Item {
 /// All items of the given kinds.
 pub fn items(kinds: &[Kind]) -> Vec<Item> {
     kinds.iter().flat_map(|kind| of_kind(*kind)).collect()
+}
+
+/// The same, with a session's algorithms of others.
+pub fn known(extensions: &Extensions, kinds: &[Kind]) -> Vec<Item> {
+    let entries = |kind: Kind| -> Vec<&Entry> {
+        match kind {
+            Kind::Controllers => {
+                extensions.controllers().iter().filter_map(|one| Some(one.external()?.entry())).collect()
+            }
+            Kind::Queues => {
+                extensions.queues().iter().filter_map(|one| Some(one.external()?.entry())).collect()
+            }
+            Kind::Sources => {
+                extensions.traffic().iter().filter_map(|one| Some(one.external()?.entry())).collect()
+            }
+            _ => Vec::new(),
+        }
+    };
+    let all = |kind: &Kind| {
+        let theirs = entries(*kind).into_iter().map(|entry| registered(*kind, entry));
+        of_kind(*kind).into_iter().chain(theirs).collect::<Vec<_>>()
+    };
+    kinds.iter().flat_map(all).collect()
 }
 
 /// The members of a family, and the presets of its members.

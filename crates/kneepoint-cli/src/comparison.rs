@@ -234,7 +234,7 @@ impl ComparisonPlan {
         settings: &ComparisonOptions,
         as_json: bool,
     ) -> Result<(), Failure> {
-        self.open(settings)?;
+        self.open(session, settings)?;
         let figure = settings.figure.wish(&self.figure, &self.rows.factors.factors, &self.rows.parts())?;
         let printer = settings.charts.printer()?;
         let mut study = self.study(settings);
@@ -284,7 +284,7 @@ impl ComparisonPlan {
 
     /// Makes the missing runs. Only the kept runs are written.
     pub fn answer(mut self, session: &Session, settings: &ComparisonOptions) -> Result<Answer, Failure> {
-        self.open(settings)?;
+        self.open(session, settings)?;
         let figure = settings.figure.wish(&self.figure, &self.rows.factors.factors, &self.rows.parts())?;
         let sweep = settings.sweep();
         sweep.check(session, self.listens(settings))?;
@@ -322,7 +322,11 @@ impl ComparisonPlan {
     }
 
     /// Looks for the traced flows, and marks captured links as measured. The first measured link stays the bottleneck.
-    fn open(&mut self, settings: &ComparisonOptions) -> Result<(), Failure> {
+    fn open(&mut self, session: &Session, settings: &ComparisonOptions) -> Result<(), Failure> {
+        if settings.captures() {
+            let valid = self.rows.named.iter().flat_map(|(_, valid)| valid.groups());
+            session.simulated(valid.filter_map(|group| group.cc.as_ref()), "a capture")?;
+        }
         distinct("--qlog:", &settings.qlog, String::clone)?;
         for (flow, (_, valid)) in
             settings.qlog.iter().flat_map(|flow| self.rows.named.iter().map(move |row| (flow, row)))

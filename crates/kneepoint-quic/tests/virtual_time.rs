@@ -7,6 +7,9 @@ use kneepoint_cc::cc::{Config, Signal, Start};
 use kneepoint_quic::host::{Host, INITIAL_WINDOW};
 use kneepoint_quic::tape::Tape;
 use kneepoint_quic::virtual_time::{Factory, Hosts, STACKS, run, run_each};
+use kneepoint_sim::link::effects::Effects;
+use kneepoint_sim::link::effects::corruption::Corruption;
+use kneepoint_sim::link::effects::duplication::Duplication;
 use kneepoint_sim::link::{LinkSpec, NodeId};
 use kneepoint_sim::queue::Limit;
 use kneepoint_sim::spec::{Builder, Group, Member, Valid};
@@ -133,6 +136,90 @@ fn a_transfer_arrives_whole_and_ends() {
         // 16 Mbit at 20 Mbit/s take 0.8 s.
         assert!(heard.completed.iter().all(|(at, _)| (0.8..3.0).contains(&at.as_secs_f64())));
     }
+}
+
+/// Payload delivered and acknowledged by ten seconds and by twenty, and whether each packet had its own number.
+#[derive(Default)]
+struct Halves {
+    delivered: [u64; 2],
+    acked: u64,
+    last: Option<u32>,
+    disorder: u64,
+    completed: u64,
+}
+
+impl Observer for Halves {
+    fn on(&mut self, at: Time, event: &Event) {
+        match event {
+            Event::Delivered { payload, .. } => {
+                self.delivered[usize::from(at > Span::from_secs(10).after_start())] += payload.0;
+            }
+            Event::Acked { acked, .. } => self.acked += acked.0,
+            Event::Sent { packet, .. } => {
+                self.disorder += u64::from(self.last.is_some_and(|last| last >= packet.id));
+                self.last = Some(packet.id);
+            }
+            Event::Completed { .. } => self.completed += 1,
+            _ => {}
+        }
+    }
+}
+
+/// One transfer without end between the hosts of each stack, on a link with these effects, which stops at some time.
+fn alone(effects: Effects, stop: Option<Time>) -> Result<Vec<Halves>, String> {
+    let (a, b, delay) = (NodeId(0), NodeId(1), Span::from_millis(20));
+    let bottleneck = LinkSpec {
+        rate: Some(Rate::from_mbit(10)),
+        delay,
+        limit: Limit::Packets(33),
+        measured: true,
+        effects: effects.boxed(),
+        ..LinkSpec::new(a, b)
+    };
+    let group = Group::new("long", traffic::Config::default());
+    let valid = Builder::new("alone")
+        .duration(Span::from_secs(20))
+        .node("a")
+        .node("b")
+        .link(bottleneck)
+        .link(LinkSpec { delay, ..LinkSpec::new(b, a) })
+        .group(group.member(a, b, Member { stop, ..Member::default() }))
+        .build()
+        .expect("a network");
+    let ran = STACKS.iter().map(|stack| {
+        let cubic = Config::named("cubic").expect("registered");
+        run(&valid, 1, &[(stack.carrying)(cubic, None).expect("carried")], Halves::default())
+    });
+    ran.collect()
+}
+
+#[test]
+fn a_transfer_that_stops_sends_nothing_more_and_ends() {
+    for halves in alone(Effects::default(), Some(Span::from_secs(10).after_start())).expect("runs") {
+        assert!(halves.delivered[0] > 10_000_000 && halves.delivered[1] < 200_000, "{:?}", halves.delivered);
+        assert_eq!(halves.completed, 1);
+    }
+}
+
+#[test]
+fn payload_is_counted_without_headers_and_packets_are_numbered_in_their_order() {
+    for halves in alone(Effects::default(), None).expect("runs") {
+        let delivered = halves.delivered[0] + halves.delivered[1];
+        // Acknowledgements come a round trip later.
+        assert!(halves.acked <= delivered && delivered - halves.acked < 100_000, "{}", halves.acked);
+        assert_eq!(halves.disorder, 0);
+    }
+}
+
+#[test]
+fn a_packet_with_a_wrong_bit_is_lost_and_links_that_duplicate_are_refused() {
+    let corruption = Corruption { p: 0.02 };
+    for halves in alone(Effects { corruption, ..Effects::default() }, None).expect("runs") {
+        assert!(halves.delivered[0] < 8_000_000, "{:?}", halves.delivered);
+    }
+    let duplication = Duplication { p: 0.01 };
+    let refused = alone(Effects { duplication, ..Effects::default() }, None).err().expect("a refusal");
+    assert!(refused.contains("duplication"), "{refused}");
 }
 
 /// Steps of a replay that are compared.

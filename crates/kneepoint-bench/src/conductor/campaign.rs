@@ -90,9 +90,10 @@ impl Campaign<'_> {
         };
         if let Some(engine) = self.session.engine(&packets.valid) {
             let mut watch = (packets.watch(seed), listener);
-            engine
-                .run(&packets.valid, seed, &mut watch)
-                .map_err(|why| Failure::run(why, "name a controller of the laboratory instead"))?;
+            match engine.run(&packets.valid, seed, &mut watch, &|| self.stopped()) {
+                Err(_) if self.stopped() => return Ok(None),
+                ended => ended.map_err(|why| Failure::run(why, "leave that out of the scenario"))?,
+            }
             self.bar.add(cost(work));
             let (watch, heard) = watch;
             let outcome = Outcome::default();

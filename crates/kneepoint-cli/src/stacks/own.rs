@@ -89,14 +89,23 @@ impl Engine for Stacks {
         self.scheme(controller).is_some()
     }
     fn refuse(&self, valid: &Valid) -> Option<String> {
-        let factories = match self.factories(valid) {
-            Ok(factories) => factories,
-            Err(why) => return Some(why),
-        };
-        virtual_time::refuse(valid, &factories)
+        virtual_time::refuse(valid).or_else(|| self.factories(valid).err())
     }
-    fn run(&self, valid: &Valid, seed: u64, watch: &mut dyn Observer) -> Result<(), String> {
-        virtual_time::run(valid, seed, &self.factories(valid)?, watch).map(drop)
+    fn remark(&self, controller: &cc::Config) -> Option<String> {
+        let scheme = self.scheme(controller).filter(|scheme| !scheme.own.repeats)?;
+        Some(format!(
+            "`{}` draws from the machine's entropy: its runs cannot be repeated, and pairs of seeds share nothing",
+            scheme.name
+        ))
+    }
+    fn run(
+        &self,
+        valid: &Valid,
+        seed: u64,
+        watch: &mut dyn Observer,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<(), String> {
+        virtual_time::run_until(valid, seed, &self.factories(valid)?, watch, stop).map(drop)
     }
 }
 

@@ -28,7 +28,7 @@ pub const VERB: Verb<Arguments> = Verb { act, answer: None };
 /// Explains every item of that name: a controller and a recovery may share one.
 fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let name = &arguments.name;
-    let all = catalogue::items(&Kind::ALL);
+    let all = catalogue::known(session.extensions(), &Kind::ALL);
     let named = all.iter().filter(|item| item.is_called(name)).collect::<Vec<_>>();
     if !named.is_empty() {
         return print(session, &named, as_json);

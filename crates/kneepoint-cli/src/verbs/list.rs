@@ -2,6 +2,7 @@
 //! `knee list`: one line per named item.
 
 use clap::Args;
+use kneepoint::scenario::Extensions;
 use kneepoint_bench::session::Session;
 use serde_json::json;
 
@@ -23,22 +24,23 @@ pub const VERB: Verb<Arguments> = Verb { act, answer: None };
 
 /// Prints the list.
 fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+    let known = session.extensions();
     let kinds = if arguments.kinds.is_empty() { &Kind::ALL[..] } else { &arguments.kinds };
     if as_json {
-        let items: Vec<_> = catalogue::items(kinds).iter().map(Item::json).collect();
+        let items: Vec<_> = catalogue::known(known, kinds).iter().map(Item::json).collect();
         return session.print_json(&json!({ "items": items }));
     }
     // One kind: no heading, for `cut` and `while read`.
     let blocks = kinds.iter().map(|kind| match kinds {
-        [_] => lines(*kind, ""),
-        _ => format!("{}\n{}", kind.plural(), lines(*kind, "  ")),
+        [_] => lines(known, *kind, ""),
+        _ => format!("{}\n{}", kind.plural(), lines(known, *kind, "  ")),
     });
     session.print(blocks.collect::<Vec<_>>().join("\n"))
 }
 
-fn lines(kind: Kind, indent: &str) -> String {
-    let items = catalogue::items(&[kind]);
-    let all = catalogue::items(&Kind::ALL);
+fn lines(known: &Extensions, kind: Kind, indent: &str) -> String {
+    let items = catalogue::known(known, &[kind]);
+    let all = catalogue::known(known, &Kind::ALL);
     let width = items.iter().map(|item| item.name.len()).fold(16, usize::max);
     let columns = terminal::columns();
     let line = |item: &Item| {

@@ -280,6 +280,8 @@ mod on_the_wire {
         let outcome: Value = serde_json::from_str(&told).unwrap_or_else(|error| panic!("{error}: {told}"));
         let found: Vec<&str> = (0..2).filter_map(|case| outcome["cases"][case]["status"].as_str()).collect();
         assert_eq!((status, found), (Some(0), vec!["passed", "not applicable"]), "{told}");
+        let (status, told) = run("explain noq-bbr3");
+        assert!(status == Some(0) && told.contains("entropy"), "{told}");
         let (status, told) = run("hunt noq-cubic");
         assert!(status == Some(2) && told.contains("simulator's hosts"), "{told}");
     }

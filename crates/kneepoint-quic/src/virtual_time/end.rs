@@ -101,7 +101,7 @@ macro_rules! ends {
 
         fn transport(settings: &Settings, controllers: Controllers) -> Arc<TransportConfig> {
             let mut config = TransportConfig::default();
-            let payload = u16::try_from(settings.packet - HEADERS).unwrap_or(u16::MAX).max(1200);
+            let payload = settings.payload() as u16;
             let window = VarInt::from_u64(WINDOW).expect("below 2^62");
             config
                 .congestion_controller_factory(controllers)
@@ -187,8 +187,11 @@ macro_rules! ends {
             }
 
             fn stop(&mut self) {
-                if let Role::Sends { left, .. } = &mut self.role {
-                    *left = Some(0);
+                let Role::Sends { left, stream } = &mut self.role else { return };
+                *left = Some(0);
+                // The stack has much more than it has sent, and forgets it.
+                if let (Some((_, connection)), Some(id)) = (&mut self.connection, stream) {
+                    let _ = connection.send_stream(*id).reset(VarInt::from_u32(0));
                 }
             }
 

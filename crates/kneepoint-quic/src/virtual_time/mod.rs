@@ -15,6 +15,7 @@
 //! of its own controllers.
 
 mod end;
+mod fitness;
 mod noq;
 mod plain;
 mod quinn;
@@ -31,7 +32,8 @@ use kneepoint_cc::cc::Config;
 
 use crate::tape::Tape;
 
-pub use run::{refuse, run, run_each};
+pub use fitness::refuse;
+pub use run::{run, run_each, run_until};
 pub use seen::Ear;
 
 /// Every stack whose endpoints can be hosts.
@@ -92,6 +94,13 @@ pub struct Settings {
     pub number: u64,
     /// Receives the signals to the sender's controller.
     pub ear: Ear,
+}
+
+impl Settings {
+    /// Bytes of a full datagram: QUIC sends none below 1200 (RFC 9000 §14), and these hosts none above Ethernet's.
+    pub fn payload(&self) -> u64 {
+        self.packet.saturating_sub(HEADERS).clamp(1200, 1472)
+    }
 }
 
 /// One end of a connection, and the stream that it sends or receives.

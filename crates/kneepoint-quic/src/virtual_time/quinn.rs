@@ -30,7 +30,7 @@ use quinn_proto::{
 use super::end::{ADDRESSES, CHUNK, Numbered, WINDOW, ZEROS, ends, seed};
 use super::plain::{Handshake, Plain, TAG, by_messages, keys, without_limits};
 use super::seen::{Heard, Seen, Watched, observable, passed_on};
-use super::{Datagram, End, Ends, Factory, HEADERS, Hosts, News, Own, Settings};
+use super::{Datagram, End, Ends, Factory, Hosts, News, Own, Settings};
 use crate::quinn::Carried;
 use crate::tape::Tape;
 

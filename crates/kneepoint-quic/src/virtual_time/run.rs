@@ -2,6 +2,7 @@
 //! The run: links, timers, agenda and observers, around the ends of connections.
 
 use std::boxed::Box;
+use std::collections::BTreeMap;
 use std::string::String;
 use std::time::{Duration, Instant};
 use std::vec::Vec;
@@ -14,8 +15,8 @@ use kneepoint_sim::packet::{Flags, Hint, Packet};
 use kneepoint_sim::queue::{Backlog, Fate};
 use kneepoint_sim::spec::{Group, Valid};
 use kneepoint_sim::trace::{Event, FlowId, LinkId, Observer, View};
-use kneepoint_sim::traffic::Kind;
 
+use super::fitness::refuse;
 use super::seen::Ear;
 use super::{Datagram, End, Factory, HEADERS, Settings};
 
@@ -28,22 +29,21 @@ mod ecn {
 
 /// Runs the scenario with a stack's hosts, whose ends are made by the factory of their group.
 pub fn run<O: Observer>(valid: &Valid, seed: u64, hosts: &[Factory], watch: O) -> Result<O, String> {
-    if let Some(why) = refuse(valid, hosts) {
-        return Err(why);
-    }
-    let of = |group: usize, _| hosts.get(group).cloned();
-    run_each(valid, seed, &of, watch)
+    run_until(valid, seed, hosts, watch, &|| false)
 }
 
-/// The reason why a stack's hosts cannot run the scenario, if there is one.
-pub fn refuse(valid: &Valid, hosts: &[Factory]) -> Option<String> {
-    if !valid.joints().is_empty() {
-        return Some("these hosts have no proxies between them: leave `[proxy]` out".into());
-    }
-    let (place, group) =
-        valid.groups().iter().enumerate().find(|(_, group)| group.kind() != Kind::Transfers)?;
-    let (name, stack) = (group.source.name(), hosts.get(place).map_or("QUIC", |one| one.stack()));
-    Some(std::format!("group `{}`: hosts of {stack} carry transfers, not `{name}`", group.name))
+/// The same, with an error as soon as `stop` says so.
+pub fn run_until<O: Observer>(
+    valid: &Valid,
+    seed: u64,
+    hosts: &[Factory],
+    watch: O,
+    stop: &dyn Fn() -> bool,
+) -> Result<O, String> {
+    let of = |group: usize, _| hosts.get(group).cloned();
+    let mut run = Run::new(valid, seed, &of, watch)?;
+    run.advance(stop)?;
+    Ok(run.finish())
 }
 
 /// The same, with a factory for each member of a group, by the places of both; a member without any is left out.
@@ -54,9 +54,12 @@ pub fn run_each<O: Observer>(
     watch: O,
 ) -> Result<O, String> {
     let mut run = Run::new(valid, seed, hosts, watch)?;
-    run.advance()?;
+    run.advance(&|| false)?;
     Ok(run.finish())
 }
+
+/// Events between two looks at whether to stop.
+const PATIENCE: u32 = 4096;
 
 /// The two ends of a transfer, from its sender's point of view.
 struct Flow {
@@ -70,6 +73,10 @@ struct Flow {
     ends: Option<[Box<dyn End>; 2]>,
     received: u64,
     delivered: Time,
+    /// Payload that observers know to be acknowledged.
+    told: u64,
+    /// Whether it has ended.
+    closed: bool,
     sent: u32,
 }
 
@@ -88,9 +95,10 @@ struct Run<'a, O> {
     agenda: Vec<(Time, Cue)>,
     /// The first entity after the links'.
     base: u32,
-    /// Datagrams in flight by the number of their packet, and free numbers.
-    datagrams: Vec<Option<Datagram>>,
-    free: Vec<u32>,
+    /// Datagrams in flight by the number of their packet.
+    datagrams: BTreeMap<u32, Datagram>,
+    /// Packets sent so far.
+    sent: u32,
     watch: Lost<O>,
     began: Instant,
 }
@@ -111,14 +119,7 @@ impl Setup<'_> {
         group: &Group,
         packet: u64,
         hosts: &dyn Fn(usize, usize) -> Option<Factory>,
-    ) -> Result<(), String> {
-        if group.kind() != Kind::Transfers {
-            let (name, stack) = (group.source.name(), hosts(place, 0).map_or("QUIC", |one| one.stack()));
-            return Err(std::format!(
-                "group `{}`: hosts of {stack} carry transfers, not `{name}`",
-                group.name
-            ));
-        }
+    ) {
         let streams = group.source.nature().streams;
         let mut starts = Rng::stream(self.seed, streams.starts, place as u64);
         for (index, (member, &(sender, receiver))) in group.members.iter().zip(&group.pairs).enumerate() {
@@ -138,10 +139,11 @@ impl Setup<'_> {
                 ends: None,
                 received: 0,
                 delivered: Time::NEVER,
+                told: 0,
+                closed: false,
                 sent: 0,
             });
         }
-        Ok(())
     }
 
     fn path(&mut self, from: NodeId, to: NodeId) -> u32 {
@@ -161,8 +163,8 @@ impl<'a, O: Observer> Run<'a, O> {
         hosts: &dyn Fn(usize, usize) -> Option<Factory>,
         watch: O,
     ) -> Result<Run<'a, O>, String> {
-        if !valid.joints().is_empty() {
-            return Err("these hosts have no proxies between them: leave `[proxy]` out".into());
+        if let Some(why) = refuse(valid) {
+            return Err(why);
         }
         let specs = &valid.network().links;
         let base = Links::entities(specs.len());
@@ -177,7 +179,7 @@ impl<'a, O: Observer> Run<'a, O> {
         };
         for (place, group) in valid.groups().iter().enumerate() {
             let packet = group.full_packet().unwrap_or(valid.full_packet());
-            setup.add(place, group, packet.0, hosts)?;
+            setup.add(place, group, packet.0, hosts);
         }
         let Setup { links, flows, mut agenda, .. } = setup;
         agenda.sort_unstable_by(|a, b| b.cmp(a));
@@ -194,8 +196,8 @@ impl<'a, O: Observer> Run<'a, O> {
             flows,
             agenda,
             base: base as u32,
-            datagrams: Vec::new(),
-            free: Vec::new(),
+            datagrams: BTreeMap::new(),
+            sent: 0,
             watch: Lost { inner: watch, dropped: Vec::new() },
             began: Instant::now(),
         })
@@ -205,11 +207,16 @@ impl<'a, O: Observer> Run<'a, O> {
         self.began + Duration::from_nanos(at.0)
     }
 
-    fn advance(&mut self) -> Result<(), String> {
+    fn advance(&mut self, stop: &dyn Fn() -> bool) -> Result<(), String> {
         let end = self.valid.schedule().duration;
         let clock = self.watch.clock();
         let mut packet = Packet::default();
+        let mut events = 0_u32;
         while let Some((now, entity)) = self.events.pop(end) {
+            events = events.wrapping_add(1);
+            if events.is_multiple_of(PATIENCE) && stop() {
+                return Err("stopped".into());
+            }
             if clock {
                 self.links.settle(now, &mut self.watch);
                 self.watch.advance(now);
@@ -249,6 +256,7 @@ impl<'a, O: Observer> Run<'a, O> {
                 self.watch.on(now, &Event::Started { flow: FlowId(number), group: flow.group });
             } else if let Some([sender, _]) = &mut flow.ends {
                 sender.stop();
+                self.complete(number, now);
             }
             self.work(number, 0, now)?;
         }
@@ -276,8 +284,8 @@ impl<'a, O: Observer> Run<'a, O> {
 
     /// A packet reached its host.
     fn deliver(&mut self, packet: &Packet, at: Time) -> Result<(), String> {
-        let datagram = self.datagrams[packet.id as usize].take();
-        self.free.push(packet.id);
+        // A packet with a wrong bit cannot be decrypted, so a stack drops it.
+        let datagram = self.datagrams.remove(&packet.id).filter(|_| !packet.flags.has(Flags::CORRUPT));
         let to = usize::from(!packet.flags.has(Flags::ACK));
         let now = self.instant(at);
         if let (Some(mut datagram), Some(ends)) = (datagram, &mut self.flows[packet.flow as usize].ends) {
@@ -324,7 +332,7 @@ impl<'a, O: Observer> Run<'a, O> {
 
     /// Reports the signals to a sender's controller.
     fn tell(&mut self, number: u32, now: Time) {
-        let flow = &self.flows[number as usize];
+        let flow = &mut self.flows[number as usize];
         let heard = flow.settings.ear.take();
         if heard.episodes > 0 {
             let timeout = heard.persistent > 0;
@@ -333,13 +341,18 @@ impl<'a, O: Observer> Run<'a, O> {
         if heard.acked > 0 {
             let rtt = heard.rtt.map(|rtt| Span(rtt.as_nanos() as u64));
             let window = flow.window();
-            let acked = Bytes(heard.acked);
+            // The payload that has arrived: acknowledged packets have headers, too.
+            let acked = Bytes(flow.received - std::mem::replace(&mut flow.told, flow.received));
             self.watch.on(now, &Event::Acked { flow: FlowId(number), acked, rtt, window, one_way: None });
         }
     }
 
     fn complete(&mut self, number: u32, now: Time) {
-        let Flow { group, start: began, delivered, received, .. } = self.flows[number as usize];
+        let Flow { group, start: began, delivered, received, ref mut closed, .. } =
+            self.flows[number as usize];
+        if std::mem::replace(closed, true) {
+            return;
+        }
         let (flow, delivered, size) = (FlowId(number), delivered.min(now), Bytes(received));
         self.watch.on(now, &Event::Completed { flow, group, began, delivered, size });
         self.watch.on(now, &Event::Closed { flow });
@@ -361,11 +374,10 @@ impl<'a, O: Observer> Run<'a, O> {
             Packet::ack(number, 0, size, flags, now, Default::default())
         };
         packet.hop = flow.hops[own];
-        packet.id = self.free.pop().unwrap_or_else(|| {
-            self.datagrams.push(None);
-            self.datagrams.len() as u32 - 1
-        });
-        self.datagrams[packet.id as usize] = Some(datagram);
+        // In the order of sending, by which observers see reordering.
+        packet.id = self.sent;
+        self.sent = self.sent.wrapping_add(1);
+        self.datagrams.insert(packet.id, datagram);
         if own == 0 {
             let group = flow.group;
             self.watch.on(now, &Event::Sent { packet: &packet, group });
@@ -375,11 +387,10 @@ impl<'a, O: Observer> Run<'a, O> {
         self.release();
     }
 
-    /// The places of packets that were dropped are free.
+    /// Forgets packets that were dropped.
     fn release(&mut self) {
         for id in self.watch.dropped.drain(..) {
-            self.datagrams[id as usize] = None;
-            self.free.push(id);
+            self.datagrams.remove(&id);
         }
     }
 }
@@ -387,7 +398,7 @@ impl<'a, O: Observer> Run<'a, O> {
 impl Flow {
     /// Its window in packets.
     fn window(&self) -> f64 {
-        self.settings.ear.window() as f64 / (self.settings.packet - HEADERS) as f64
+        self.settings.ear.window() as f64 / self.settings.payload() as f64
     }
 }
 

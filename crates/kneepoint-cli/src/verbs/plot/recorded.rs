@@ -3,6 +3,7 @@
 
 use std::path::PathBuf;
 
+use kneepoint::capture::qlog::Traced;
 use kneepoint::report::connections::{self, Connection};
 use kneepoint::report::{csv, json};
 use kneepoint::table::Records;
@@ -40,9 +41,20 @@ pub fn read(session: &Session, arguments: &Arguments) -> Result<Option<connectio
         return Err(Failure::run("the files have no connection", "let the stack write qlog of one"));
     }
     let names: Vec<_> = paths.iter().map(|path| path.display().to_string()).collect();
-    let connections = all.into_iter().map(Connection::of).collect();
+    let connections = all.into_iter().map(shortened).map(Connection::of).collect();
     Ok(Some(connections::Connections { title: names.join(", "), connections, notes }))
 }
+
+/// The same with a name that fits into a table: files may have titles of any length.
+fn shortened(mut traced: Traced) -> Traced {
+    if traced.name.chars().count() > LONGEST {
+        traced.name = traced.name.chars().take(LONGEST - 1).chain(['…']).collect();
+    }
+    traced
+}
+
+/// Characters of a connection's name.
+const LONGEST: usize = 60;
 
 /// The report, and a series of each connection.
 pub fn answered(all: &connections::Connections) -> Answer {

@@ -127,7 +127,7 @@ mod on_the_wire {
                     "qlog": fetched.record,
                 }));
             }
-            let record = fetched.record.as_ref().map(|file| format!("; {}", file.display()));
+            let record = fetched.record.as_ref().map(|kept| format!("; {}", kept.display()));
             session.print(format!(
                 "{} bytes in {:.3} s, {}, after a handshake of {:.1} ms; SHA-256 {}{}",
                 fetched.bytes,
