@@ -147,11 +147,11 @@ mod tests {
         let mut record = json!({ "data": { "latest_rtt": 0.0400325, "bytes_in_flight": 1200 } });
         of_quinn(&mut record);
         assert_eq!(record, json!({ "data": { "latest_rtt": 40.0325, "bytes_in_flight": 1200 } }));
-        let mut record = json!({ "data": { "frames": [
+        let mut acks = json!({ "data": { "frames": [
             { "frame_type": "ping" }, { "frame_type": "ack", "acked_ranges": [[0, 1], [3, 6]] },
         ] } });
-        of_noq(&mut record);
-        assert_eq!(record["data"]["frames"][1]["acked_ranges"], json!([[0], [3, 5]]));
+        of_noq(&mut acks);
+        assert_eq!(acks["data"]["frames"][1]["acked_ranges"], json!([[0], [3, 5]]));
         for mut other in [json!(null), json!({}), json!({ "data": { "frames": 3 } }), json!([[1, 2]])] {
             let before = other.clone();
             of_noq(&mut other);
