@@ -129,7 +129,9 @@ mod on_the_wire {
             let sent = number("packets_sent") - transfer.packets as f64;
             assert!((-2.0..=12.0).contains(&sent), "{summary} {}", transfer.packets);
             let lost = transfer.losses.len() as u64;
-            assert_eq!(lost as f64, number("packets_lost"), "{summary}");
+            // Packets of the handshake have other numbers, and can be lost too.
+            let unseen = number("packets_lost") - lost as f64;
+            assert!((0.0..=12.0).contains(&unseen), "{summary}");
             // Loopback loses what a socket has no room for.
             let once = transfer.bytes.saturating_sub(lost * 1500);
             assert!(transfer.bytes > 1_000_000 && once < 1_100_000, "{}, {lost} lost", transfer.bytes);
@@ -138,9 +140,9 @@ mod on_the_wire {
             // Over loopback an acknowledgement covers dozens of packets.
             assert!(rtts.len() > 4, "{stack}: {}", rtts.len());
             assert!(rtts.clone().all(|rtt| (1e-3..200.0).contains(&rtt)), "{stack}: {:?}", transfer.samples);
-            let smoothed = instants.iter().filter_map(|one| one.smoothed).map(|rtt| rtt.as_millis_f64());
+            let mut smoothed = instants.iter().filter_map(|one| one.smoothed).map(|rtt| rtt.as_millis_f64());
             let near = |rtt: f64| (rtt / number("rtt_ms") - 1.0).abs() < 0.02;
-            assert!(smoothed.clone().any(near), "{summary}: {:?}", smoothed.last());
+            assert!(smoothed.any(near), "{summary}");
             let acked: u64 = transfer.samples.iter().map(|sample| u64::from(sample.acked)).sum();
             assert!((acked + lost) * 10 > transfer.packets * 9, "{acked} of {}", transfer.packets);
             let last = instants.last().expect("an instant");
@@ -266,23 +268,30 @@ mod on_the_wire {
             )
         };
         let options = "--tcp linux --rate 5mbit --rtt 40ms --flows 1 --duration 4s --seeds 1 --json";
-        let (status, told) = run(&format!("compare cubic noq-cubic quinn-cubic {options}"));
-        assert_eq!(status, Some(0), "{told}");
-        let (status, told) = run(&format!("compare noq-cubic prague {options}"));
-        assert_eq!(status, Some(0), "each scheme has its own runs: {told}");
+        for schemes in ["cubic noq-cubic quinn-cubic", "noq-cubic prague"] {
+            let compared = run(&format!("compare {schemes} {options}"));
+            assert_eq!(compared.0, Some(0), "{}", compared.1);
+        }
         let case = "[experiment]\nid = \"a-b\"\ntitle = \"c\"\nsource = \"d\"\n[run]\nduration = \"4s\"\n\
             [topology]\nkind = \"dumbbell\"\nrate = \"5mbit\"\n[[flows]]\nname = \"subject\"\ncc = \"subject\"\n\
             [[claim]]\nid = \"used\"\ntext = \"It sends.\"\ncheck = \"utilization > 0.3\"\n";
         std::fs::write(here.path().join("case.toml"), case).expect("a file");
         let idle = case.replace("a-b", "a-c").replace("[[flows]]", "[[onoff]]\nrate = \"1mbit\"");
         std::fs::write(here.path().join("idle.toml"), idle).expect("a file");
-        let (status, told) = run("gate run quinn-reno --suite case.toml,idle.toml --json");
-        let outcome: Value = serde_json::from_str(&told).unwrap_or_else(|error| panic!("{error}: {told}"));
-        let found: Vec<&str> = (0..2).filter_map(|case| outcome["cases"][case]["status"].as_str()).collect();
-        assert_eq!((status, found), (Some(0), vec!["passed", "not applicable"]), "{told}");
-        let (status, told) = run("explain noq-bbr3");
-        assert!(status == Some(0) && told.contains("entropy"), "{told}");
-        let (status, told) = run("hunt noq-cubic");
-        assert!(status == Some(2) && told.contains("simulator's hosts"), "{told}");
+        let gate = run("gate run quinn-reno --suite case.toml,idle.toml --json");
+        let outcome: Value =
+            serde_json::from_str(&gate.1).unwrap_or_else(|error| panic!("{error}: {}", gate.1));
+        let found = [0, 1].map(|place| outcome["cases"][place]["status"].as_str());
+        assert_eq!((gate.0, found), (Some(0), [Some("passed"), Some("not applicable")]), "{}", gate.1);
+        let explained = run("explain noq-bbr3");
+        assert!(explained.0 == Some(0) && explained.1.contains("entropy"), "{}", explained.1);
+        for (refused, why) in [
+            ("hunt noq-cubic", "simulator's hosts"),
+            ("compare noq-cubic cubic --qlog forward/0 --out here", "simulator's hosts"),
+            ("compare noq-cubic cubic --duplicate 1%", "duplication"),
+        ] {
+            let (status, told) = run(refused);
+            assert!(status != Some(0) && told.contains(why), "{refused}: {told}");
+        }
     }
 }
