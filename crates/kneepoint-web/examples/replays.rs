@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// The signals to the first flow. A controller that needs the network is told what Reno is.
+/// The signals to the first flow. A controller that needs the network receives the signals of a Reno flow.
 fn recorded(name: &str, seed: u64) -> Result<String, Box<dyn Error>> {
     let parsed = |cc: &str| scenario::parse(&SCENARIO.replace("NAME", cc));
     let plan = parsed(name).or_else(|_| parsed("reno")).map_err(|faults| faults[0].message.clone())?;

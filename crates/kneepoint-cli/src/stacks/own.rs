@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The stacks' own controllers as schemes, such as `noq-cubic`, which their endpoints run in virtual time.
 //!
-//! All groups of such a scenario have hosts of a stack: a group with a controller of the laboratory has those of the first stack that the
+//! Every group of such a scenario runs on a QUIC stack. A group with a controller of the laboratory runs on the first stack that the
 //! scenario names. A scheme's colon introduces parameters, hence the dash in these names.
 
 use std::sync::Arc;

@@ -6,8 +6,7 @@ use std::string::String;
 use kneepoint_sim::spec::Valid;
 use kneepoint_sim::traffic::Kind;
 
-/// Bytes of the largest packet on the wire: Ethernet's.
-const LARGEST: u64 = 1500;
+use super::LARGEST;
 
 /// The reason why hosts of QUIC stacks cannot run the scenario, if there is one.
 pub fn refuse(valid: &Valid) -> Option<String> {

@@ -46,6 +46,10 @@ pub fn named(name: &str) -> Option<&'static Hosts> {
 
 /// Bytes of IP's and UDP's headers.
 const HEADERS: u64 = 28;
+/// Bytes of QUIC's smallest full datagram (RFC 9000 §14).
+const SMALLEST: u64 = 1200;
+/// Bytes of the largest packet on the wire: Ethernet's.
+const LARGEST: u64 = 1500;
 
 /// Makes the ends of a group's connections.
 pub type Factory = Arc<dyn Ends>;
@@ -97,9 +101,9 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Bytes of a full datagram: QUIC sends none below 1200 (RFC 9000 §14), and these hosts none above Ethernet's.
+    /// Bytes of a full datagram.
     pub fn payload(&self) -> u64 {
-        self.packet.saturating_sub(HEADERS).clamp(1200, 1472)
+        self.packet.saturating_sub(HEADERS).clamp(SMALLEST, LARGEST - HEADERS)
     }
 }
 
