@@ -12,10 +12,10 @@
 //! slowdown:        S = W, W = 2 for two round trips, then slow start up to S              §4.4
 //!   the first one two round trips after the first slow start, the next ones nine times the
 //!   length of the one before after its end
-//! loss: W = S = W/2                timeout: S = W/2, W = 1, slow start
+//! loss: W = S = F/2                timeout: S = F/2, W = 1, slow start
 //! ```
 //!
-//! `W` window, `S` slow-start threshold: packets; `base`, `q` base and queueing delay of round trips, as in RFC 6817. TARGET = 60 ms,
+//! `W` window, `S` slow-start threshold, `F` flight at the loss (RFC 5681 §3.1): packets; `base`, `q` base and queueing delay of round trips, as in RFC 6817. TARGET = 60 ms,
 //! CONSTANT = 1. A slowdown takes at most a tenth of the time, and newcomers measure a base delay without the queue of the others.
 //!
 //! Readings: the rules come from implementations that cite the draft's sections; its own text was not at hand. Rules for a round trip are

@@ -31,7 +31,7 @@ pub struct Shares {
 }
 
 /// 1 - s, for a rate in bytes per second.
-pub fn patience(rate: f64) -> f64 {
+pub fn tolerance(rate: f64) -> f64 {
     let [first, .., last] = SENSITIVITY;
     if rate <= first.0 {
         return 1.0 - first.1;
@@ -44,27 +44,27 @@ pub fn patience(rate: f64) -> f64 {
 }
 
 /// e.
-pub fn mark_threshold(patience: f64) -> f64 {
-    (1.0 + patience) * 3.0 / 32.0
+pub fn mark_threshold(tolerance: f64) -> f64 {
+    (1.0 + tolerance) * 3.0 / 32.0
 }
 
 impl Shares {
-    /// Takes in an acknowledgement of a flow with this patience, whose nominal round trip lasts `nominal` seconds: the signal in it.
-    pub fn observe(&mut self, ack: &Ack, sample: &Sample, patience: f64, nominal: f64) -> Option<Signal> {
+    /// Takes in an acknowledgement of a flow with this tolerance, whose nominal round trip lasts `nominal` seconds: the signal in it.
+    pub fn observe(&mut self, ack: &Ack, sample: &Sample, tolerance: f64, nominal: f64) -> Option<Signal> {
         self.lost *= libm::pow(1.0 - WEIGHT, sample.newly);
         self.lost = 1.0 - (1.0 - self.lost) * libm::pow(1.0 - WEIGHT, sample.lost);
         if sample.newly > 0.0 {
             let share = (f64::from(ack.marked) / sample.newly).min(1.0);
             self.marked = if share >= 0.5 { share } else { self.marked + WEIGHT * (share - self.marked) };
         }
-        if sample.lost > 0.0 && self.lost > 0.02 + 0.5 * patience {
+        if sample.lost > 0.0 && self.lost > 0.02 + 0.5 * tolerance {
             return Some(Signal::Loss);
         }
-        let most = mark_threshold(patience);
+        let most = mark_threshold(tolerance);
         if ack.marked > 0 && self.marked > most {
             return Some(Signal::Marks((self.marked - most) / most));
         }
-        let margin = (nominal * (1.0 + 3.0 * patience) / 16.0).min(MARGIN);
+        let margin = (nominal * (1.0 + 3.0 * tolerance) / 16.0).min(MARGIN);
         let excess = ack.rtt?.as_secs_f64() - nominal - margin;
         (excess > 0.0 && margin > 0.0).then(|| Signal::Delay(excess / margin))
     }
@@ -99,7 +99,7 @@ mod tests {
         for (rate, wanted) in
             [(0.0, 0.0), (50e3, 0.0), (525e3, 0.46), (1e6, 0.92), (5.5e6, 0.96), (10e6, 1.0), (1e9, 1.0)]
         {
-            assert!((1.0 - patience(rate) - wanted).abs() < 1e-12, "{rate}: {}", patience(rate));
+            assert!((1.0 - tolerance(rate) - wanted).abs() < 1e-12, "{rate}: {}", tolerance(rate));
         }
     }
 

@@ -15,7 +15,8 @@
 //! `W` window, `B` window before the loss: packets; `b` what the controller keeps after a loss: 1/2 for Reno, 0.7 for CUBIC. If two thirds
 //! are lost, as at a full queue after tripling, b B/3 is left, as after a reduction by b of what the path holds.
 //!
-//! Readings: the last P is the last round of packets: it ends when the packet that was sent first after it began is acknowledged. `b` is the
+//! Readings: the last P is this round of packets and the one before, so a queue shows up to a round later than in the draft; a round ends when
+//! the packet that was sent first after it began is acknowledged. `b` is the
 //! quotient of the window to which the controller reduces and the window before. Losses are counted as they are repaired. Applies only to
 //! the first slow start. Departure: pacing of the first window over a round trip (§3.2) is the host's.
 

@@ -46,8 +46,8 @@ impl Sender {
         let credit = f64::from(newly).min(self.options.growth_per_ack);
         if self.options.rate_limited_increase {
             let (window, threshold) = (self.control.window, self.controller.threshold());
-            self.increase.fly(self.outstanding());
             self.increase.follow(window);
+            self.increase.fly(self.outstanding());
             return self.increase.permits(credit, window, threshold.unwrap_or(f64::INFINITY));
         }
         if limited && self.options.window_validation { 0.0 } else { credit }
