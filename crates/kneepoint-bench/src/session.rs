@@ -107,7 +107,11 @@ pub trait Engine: Send + Sync {
         seed: u64,
         watch: &mut dyn Observer,
         stop: &dyn Fn() -> bool,
-    ) -> Result<(), String>;
+    ) -> Result<(), Failure>;
+    /// Metrics of which its hosts tell nothing.
+    fn unseen(&self) -> &'static [&'static str] {
+        &[]
+    }
 }
 
 /// Additional input of a caller.
@@ -119,8 +123,8 @@ pub struct Given {
     pub input: Option<String>,
     /// Algorithms of theirs, which words and scenarios may name.
     pub extensions: Extensions,
-    /// The engine that runs some of them.
-    pub engine: Option<Arc<dyn Engine>>,
+    /// The engines that run some of them.
+    pub engines: Vec<Arc<dyn Engine>>,
     /// The runs that are made.
     pub share: Share,
     /// The flag by which the call is stopped.
@@ -135,7 +139,7 @@ pub struct Session {
     words: Vec<String>,
     input: OnceLock<String>,
     extensions: Extensions,
-    engine: Option<Arc<dyn Engine>>,
+    engines: Vec<Arc<dyn Engine>>,
     share: Share,
     stop: Arc<AtomicBool>,
     around: Option<Around>,
@@ -146,13 +150,13 @@ pub struct Session {
 impl Session {
     /// A call of this caller.
     pub fn new(caller: Arc<dyn Caller>, given: Given) -> Session {
-        let Given { words, input, extensions, engine, share, stop, around } = given;
+        let Given { words, input, extensions, engines, share, stop, around } = given;
         Session {
             caller,
             words,
             input: input.map_or_else(OnceLock::new, OnceLock::from),
             extensions,
-            engine,
+            engines,
             share,
             stop,
             around,
@@ -188,12 +192,23 @@ impl Session {
 
     /// The engine that has this controller, if the simulator's hosts do not.
     pub fn engine_of(&self, controller: &cc::Config) -> Option<&dyn Engine> {
-        self.engine.as_deref().filter(|engine| engine.has(controller))
+        self.engines.iter().map(AsRef::as_ref).find(|engine| engine.has(controller))
     }
 
     /// The engine of this scenario, if it is not the simulator's.
     pub fn engine(&self, valid: &Valid) -> Option<&dyn Engine> {
         valid.groups().iter().filter_map(|group| group.cc.as_ref()).find_map(|one| self.engine_of(one))
+    }
+
+    /// The reason why the hosts of a scenario's controllers cannot run it, if there is one.
+    pub fn unfit(&self, valid: &Valid) -> Option<String> {
+        let controllers = || valid.groups().iter().filter_map(|group| group.cc.as_ref());
+        let engine = self.engine(valid)?;
+        let other = controllers().find(|one| !engine.has(one) && self.engine_of(one).is_some());
+        other.map_or_else(
+            || engine.refuse(valid),
+            |other| Some(format!("`{}` runs in other hosts than the other controllers", other.name())),
+        )
     }
 
     /// Refuses controllers that the simulator's hosts lack, which `what` needs.

@@ -9,10 +9,11 @@ use std::thread::Builder;
 use std::time::Duration;
 
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use kneepoint::scenario::Extensions;
 use kneepoint_bench::session::{Bar, Caller, Given, Session, Spelling};
 
 use crate::failure::Failure;
-use crate::{interrupt, stacks};
+use crate::{hosts, interrupt};
 
 /// The standard streams of the process, and its signals.
 #[derive(Default)]
@@ -22,10 +23,11 @@ pub struct Console {
     said: AtomicBool,
 }
 
-/// The session of the program's own command line.
-pub fn session() -> Session {
+/// The session of the program's own command line, with these algorithms besides the laboratory's. The error says which name is taken.
+pub fn session(known: Extensions) -> Result<Session, String> {
     let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
-    Session::new(Arc::new(Console::default()), Given { words: words.collect(), ..stacks::given() })
+    let given = Given { words: words.collect(), ..hosts::given(known)? };
+    Ok(Session::new(Arc::new(Console::default()), given))
 }
 
 /// Tells a person at the terminal something, where there is no session.

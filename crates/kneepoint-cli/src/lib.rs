@@ -7,7 +7,7 @@
 //! | [`terminal`] | text as wide as the terminal |
 //! | [`failure`] | errors, their messages and exit status |
 //! | [`interrupt`] | Ctrl-C, and other signals |
-//! | [`stacks`] | QUIC stacks' own controllers as schemes, with the feature `quic` |
+//! | [`hosts`] | controllers of other hosts as schemes: Linux's, and with the feature `quic` QUIC stacks' |
 //! | [`console`] | a person at a terminal who makes a call |
 //! | [`manifest`] | provenance of results |
 //! | [`named`] | the files that a scenario and its verb's options name |
@@ -43,6 +43,7 @@ mod controller;
 pub mod failure;
 mod figure;
 mod flow;
+mod hosts;
 mod interrupt;
 mod library;
 mod manifest;
@@ -53,7 +54,6 @@ mod parquet;
 mod path;
 mod pictures;
 mod results;
-mod stacks;
 mod terminal;
 mod traced;
 mod values;
@@ -65,16 +65,28 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
 use clap_complete::CompleteEnv;
+use kneepoint::scenario::Extensions;
 
 pub use verbs::Knee;
 
 /// The program `knee`: executes its command line.
 pub fn main() -> ExitCode {
+    main_with(Extensions::NONE)
+}
+
+/// A program like `knee` with algorithms of its own, which commands and scenarios name as they do the laboratory's.
+pub fn main_with(known: Extensions) -> ExitCode {
     #[cfg(target_os = "linux")]
     if kneepoint_linux::uml::is_inside() {
         kneepoint_linux::uml::main();
     }
-    let session = console::session();
+    let session = match console::session(known) {
+        Ok(session) => session,
+        Err(taken) => {
+            console::tell(&taken);
+            return ExitCode::from(2);
+        }
+    };
     interrupt::outlive_limits();
     // A shell that asks for suggestions sets a variable.
     CompleteEnv::with_factory(Knee::command).complete();

@@ -223,13 +223,17 @@ fn from_file(
 
 #[cfg(test)]
 mod tests {
+    use kneepoint::scenario::Extensions;
+
     use super::*;
 
     #[test]
     fn an_experiment_is_called_what_it_calls_itself() {
         let all = carried();
         let none: [&str; 0] = [];
-        let read = find(&crate::console::session(), &none, Pace::Quick, Scope::Taken).unwrap();
+        let read =
+            find(&crate::console::session(Extensions::NONE).unwrap(), &none, Pace::Quick, Scope::Taken)
+                .unwrap();
         let names = |volume: &Volume| (volume.experiment.id.clone(), volume.experiment.name());
         let read: Vec<_> = read.iter().map(names).collect();
         let known: Vec<_> = all.iter().map(|one| (one.id.to_string(), one.name())).collect();

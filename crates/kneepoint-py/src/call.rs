@@ -86,7 +86,7 @@ impl Call {
         };
         let program = Arc::<Program>::default();
         let (stop, around) = (raised.stop(), Some(algorithms::attended as session::Around));
-        let given = Given { words, input, extensions, engine: None, share, stop, around };
+        let given = Given { words, input, extensions, engines: Vec::new(), share, stop, around };
         let session = Arc::new(Session::new(Arc::clone(&program) as Arc<dyn Caller>, given));
         let (own, answering, (sender, receiver)) = (Arc::clone(&session), Arc::clone(&program), channel());
         std::thread::Builder::new().spawn(move || {

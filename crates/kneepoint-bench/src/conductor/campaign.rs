@@ -89,15 +89,19 @@ impl Campaign<'_> {
             }
         };
         if let Some(engine) = self.session.engine(&packets.valid) {
+            if let Some(why) = self.session.unfit(&packets.valid) {
+                return Err(Failure::run(why, "leave that out of the scenario"));
+            }
             let mut watch = (packets.watch(seed), listener);
             match engine.run(&packets.valid, seed, &mut watch, &|| self.stopped()) {
                 Err(_) if self.stopped() => return Ok(None),
-                ended => ended.map_err(|why| Failure::run(why, "leave that out of the scenario"))?,
+                ended => ended?,
             }
             self.bar.add(cost(work));
             let (watch, heard) = watch;
-            let outcome = Outcome::default();
-            return Ok(Some((Record::simulated(seed, cpu_seconds(), outcome, watch.finish()), heard)));
+            let mut seen = watch.finish();
+            seen.rows.iter_mut().for_each(|row| row.forget(engine.unseen()));
+            return Ok(Some((Record::simulated(seed, cpu_seconds(), Outcome::default(), seen), heard)));
         }
         let end = packets.valid.schedule().duration;
         let mut simulation = Simulation::new(&packets.valid, seed, (packets.watch(seed), listener));

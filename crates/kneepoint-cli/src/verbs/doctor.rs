@@ -38,9 +38,6 @@ pub struct Arguments {
 
 pub const VERB: Verb<Arguments> = Verb { act, answer: None };
 
-#[cfg(target_os = "linux")]
-pub use uml::{cache as uml_cache, recipe};
-
 /// One capability.
 struct Finding {
     name: &'static str,

@@ -55,6 +55,12 @@ impl Row {
         self.values.insert(metric.into(), Some(value).filter(|value| value.is_finite()));
         self
     }
+
+    /// Makes these metrics undefined: nothing observed them.
+    pub fn forget(&mut self, metrics: &[&str]) {
+        let of = |(metric, _): &(&String, &mut Option<f64>)| metrics.contains(&metric.as_str());
+        self.values.iter_mut().filter(of).for_each(|(_, value)| *value = None);
+    }
 }
 
 /// The number of a metric in the row with exactly these labels; NaN where it is undefined or absent.

@@ -7,10 +7,11 @@ use std::time::Instant;
 use clap::Args;
 use kneepoint_bench::machine;
 use kneepoint_bench::session::Session;
-use kneepoint_linux::uml::{self, Build, PACKAGE, Recipe, Source};
+use kneepoint_linux::uml::{Build, PACKAGE, Recipe, Source};
 
 use super::Finding;
 use crate::failure::Failure;
+use crate::hosts::uml::{cache, recipe};
 
 /// How to build a kernel.
 #[derive(Args)]
@@ -69,20 +70,6 @@ impl Options {
         session.tell(format!("{seconds:>4} s  {}: {}", built.about, built.program.display()));
         Ok(())
     }
-}
-
-/// The kernel with these patches.
-pub fn recipe(patches: &[PathBuf]) -> Result<Recipe, Failure> {
-    let read = |path: &PathBuf| {
-        let text = std::fs::read_to_string(path).map_err(|error| Failure::io("read", path, &error))?;
-        Ok((path.display().to_string(), text))
-    };
-    patches.iter().map(read).collect::<Result<_, Failure>>().map(Recipe::new)
-}
-
-/// The place of kept kernels.
-pub fn cache() -> Result<PathBuf, Failure> {
-    uml::cache().ok_or_else(|| Failure::run("this user has no cache", "set HOME or XDG_CACHE_HOME"))
 }
 
 /// Whether it exists.

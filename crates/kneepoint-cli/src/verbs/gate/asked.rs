@@ -11,7 +11,7 @@ use kneepoint::experiment::gate::{Baseline, Gate, Limits, Outcome, Question, Ref
 use kneepoint::report::Manifest;
 use kneepoint::scenario;
 use kneepoint::spec::Valid;
-use kneepoint_bench::session::Session;
+use kneepoint_bench::session::{Engine, Session};
 use kneepoint_bench::{conductor, files};
 
 use super::super::compare::read_scheme;
@@ -108,8 +108,9 @@ impl Options {
             subject,
         };
         let beside = |named: &str| files::beside(&place, named);
-        let unfit = |valid: &Valid| session.engine(valid)?.refuse(valid);
-        let gate = question.plan(&beside).map_err(refused)?.without(&unfit);
+        let unfit = |valid: &Valid| session.unfit(valid);
+        let unseen = |valid: &Valid| session.engine(valid).map_or(&[][..], Engine::unseen);
+        let gate = question.plan(&beside).map_err(refused)?.without(&unfit, &unseen);
         Ok(Planned { gate, place: place.display().to_string(), baseline, accepted })
     }
 

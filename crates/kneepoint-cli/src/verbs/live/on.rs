@@ -22,7 +22,7 @@ use super::quic;
 use super::study::{Machine, Measured};
 use super::{Runs, kernel};
 use crate::failure::Failure;
-use crate::verbs::doctor::{recipe, uml_cache};
+use crate::hosts::uml::{ready, recipe};
 
 /// The place of the hosts.
 #[derive(Args)]
@@ -93,24 +93,7 @@ impl Place {
             controls(&plan, &recipe)?;
             prepared(case, 1, plan)?;
         }
-        let cache = uml_cache()?;
-        let found = recipe.find(&cache).map_err(|error| Failure::io("use", &cache, &error))?;
-        let Some(found) = found else {
-            let (what, more) = match self.patch.as_slice() {
-                [] => ("the kernel for virtual time is not built", ""),
-                _ => (
-                    "a kernel for virtual time with these patches is not built",
-                    "; give it the same --patch",
-                ),
-            };
-            let remedy = format!(
-                "`knee doctor --build-uml` builds it once, from the distribution's source, in about ten minutes on two cores; it \
-                 needs no root{more}"
-            );
-            return Err(Failure::run(what, remedy));
-        };
-        let station = uml::Station::open()
-            .map_err(|error| Failure::of_system("prepare a place for the instance", &error))?;
+        let (found, station) = ready(&self.patch)?;
         Ok(Hosts::Uml(found, station))
     }
 }

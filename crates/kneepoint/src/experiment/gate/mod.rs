@@ -18,6 +18,7 @@ pub use baseline::Baseline;
 pub use judge::{Inferior, Limits, Move, Status};
 pub use settings::Threshold;
 
+use super::expression::Check;
 use super::reproduce::Reproduce;
 use super::{Claim, Experiment, Judgement, Pace, Reproduction, Scope, parse_for};
 use crate::scenario::scheme::Scheme;
@@ -120,21 +121,38 @@ impl Question {
 }
 
 impl Gate {
-    /// Makes cases not applicable whose scenario is unfit for the hosts that run it; `unfit` returns the reason.
+    /// Makes cases not applicable whose scenario is unfit for the hosts that run it, of which `unfit` returns the reason, and claims
+    /// about metrics that these hosts leave `unseen`.
     #[must_use]
-    pub fn without(mut self, unfit: &dyn Fn(&Valid) -> Option<String>) -> Gate {
+    pub fn without(
+        mut self,
+        unfit: &dyn Fn(&Valid) -> Option<String>,
+        unseen: &dyn Fn(&Valid) -> &'static [&'static str],
+    ) -> Gate {
         for experiment in &mut self.runs.experiments {
             let points = experiment.variants.iter().flat_map(|variant| &variant.points);
-            let mut reasons = points.filter_map(|point| match &point.work {
-                Work::Packets(packets) => unfit(&packets.valid),
-                Work::Computation(_) => None,
-            });
-            let Some(reason) = reasons.next() else { continue };
-            experiment.seeds.clear();
+            let scenarios: Vec<&Valid> = points
+                .filter_map(|point| match &point.work {
+                    Work::Packets(packets) => Some(&packets.valid),
+                    Work::Computation(_) => None,
+                })
+                .collect();
+            let reason = scenarios.iter().find_map(|valid| unfit(valid));
+            let unseen: Vec<&str> = scenarios.iter().flat_map(|valid| unseen(valid)).copied().collect();
+            if reason.is_some() {
+                experiment.seeds.clear();
+            }
             for claim in &mut experiment.claims {
-                claim.checks.clear();
-                claim.ours.clear();
-                claim.reason = Some(reason.clone());
+                let lacking = || {
+                    let mut named = claim.checks.iter().flat_map(Check::references);
+                    let named = named.find(|named| unseen.contains(&named.metric.as_str()))?;
+                    Some(format!("the hosts do not tell `{}`", named.metric))
+                };
+                if let Some(why) = reason.clone().or_else(lacking) {
+                    claim.checks.clear();
+                    claim.ours.clear();
+                    claim.reason = Some(why);
+                }
             }
         }
         self

@@ -6,54 +6,37 @@
 
 use std::sync::Arc;
 
-use kneepoint::cc::{self, Ack, Control, Controller, Loss, Start, Timeout, external};
-use kneepoint::rng::Rng;
-use kneepoint::scenario::Extensions;
-use kneepoint::settings::NoParameters;
+use kneepoint::cc;
 use kneepoint::spec::Valid;
 use kneepoint::trace::Observer;
-use kneepoint_bench::session::{Engine, Given};
+use kneepoint_bench::failure::Failure;
+use kneepoint_bench::session::Engine;
 use kneepoint_quic::virtual_time::{self, Factory, Hosts, Own, STACKS};
+
+use super::{Others, scheme};
 
 /// A stack's own controller as a scheme.
 struct Scheme {
-    name: &'static str,
-    /// The header that documents it.
-    source: &'static str,
+    name: String,
     stack: &'static Hosts,
     own: &'static Own,
 }
 
 impl Scheme {
     fn new(stack: &'static Hosts, own: &'static Own) -> Scheme {
-        let kept = |text: String| -> &'static str { Box::leak(text.into_boxed_str()) };
-        let entropy = match own.repeats {
+        Scheme { name: own.name.replace(':', "-"), stack, own }
+    }
+
+    /// The header that documents it.
+    fn header(&self) -> String {
+        let entropy = match self.own.repeats {
             true => "",
             false => " It draws from the machine's entropy, so its runs cannot be repeated.",
         };
-        let source = format!(
+        format!(
             "//! `{}` of the QUIC stack {}, between the stack's own endpoints in virtual time.{entropy}\n//!\n//! docs/quic.md.\n",
-            own.name, stack.name
-        );
-        Scheme { name: kept(own.name.replace(':', "-")), source: kept(source), stack, own }
-    }
-}
-
-/// A placeholder in scenarios: no simulation asks it.
-#[derive(Clone, Debug)]
-struct Elsewhere(f64);
-
-impl Controller for Elsewhere {
-    type Params = NoParameters;
-
-    fn new(_: NoParameters, start: Start) -> Elsewhere {
-        Elsewhere(start.initial_window)
-    }
-    fn on_ack(&mut self, _: &Ack, _: &mut Rng) {}
-    fn on_loss(&mut self, _: &Loss) {}
-    fn on_timeout(&mut self, _: &Timeout) {}
-    fn control(&self) -> Control {
-        Control { window: self.0, pacing: None }
+            self.own.name, self.stack.name
+        )
     }
 }
 
@@ -61,7 +44,6 @@ impl Controller for Elsewhere {
 struct Stacks(Vec<Scheme>);
 
 impl Stacks {
-    /// Names and sources of its schemes live as long as the program.
     fn new() -> Stacks {
         let of = |stack: &'static Hosts| stack.own.iter().map(move |own| Scheme::new(stack, own));
         Stacks(STACKS.into_iter().flat_map(of).collect())
@@ -104,18 +86,19 @@ impl Engine for Stacks {
         seed: u64,
         watch: &mut dyn Observer,
         stop: &dyn Fn() -> bool,
-    ) -> Result<(), String> {
-        virtual_time::run_until(valid, seed, &self.factories(valid)?, watch, stop).map(drop)
+    ) -> Result<(), Failure> {
+        let ran =
+            self.factories(valid).and_then(|hosts| virtual_time::run_until(valid, seed, &hosts, watch, stop));
+        ran.map(drop).map_err(|why| Failure::run(why, "leave that out of the scenario"))
+    }
+    fn unseen(&self) -> &'static [&'static str] {
+        &["retransmissions", "retransmission_rate", "retransmitted_bytes", "timeouts"]
     }
 }
 
-/// A session's additional input: the schemes, and what runs them.
-pub fn given() -> Given {
-    let add = |known: Extensions, scheme: &Scheme| {
-        let controller = external::of::<Elsewhere>(scheme.name, scheme.source);
-        known.controller(controller).expect("names that no controller of the laboratory has")
-    };
+/// The schemes, and what runs them.
+pub(super) fn others() -> Others {
     let stacks = Stacks::new();
-    let extensions = stacks.0.iter().fold(Extensions::NONE, add);
-    Given { extensions, engine: Some(Arc::new(stacks)), ..Given::default() }
+    let schemes = stacks.0.iter().map(|one| scheme(one.name.clone(), one.header())).collect();
+    Others { schemes, engine: Arc::new(stacks) }
 }
