@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 const LONGEST: usize = 450;
 
 /// Crates in `Cargo.lock`, ours among them.
-const CRATES: usize = 339;
+const CRATES: usize = 341;
 
 /// Banned in the library: clocks, entropy, I/O, and leftovers.
 const BANNED: [&str; 13] = [
