@@ -22,7 +22,7 @@ MISSING = $(shell [ "$$(uname)" = Linux ] || echo Linux; command -v clang > /dev
   pkg-config --exists libelf zlib 2> /dev/null || echo libelf-dev zlib1g-dev pkg-config)
 BPF = $(if $(MISSING),,--features kneepoint-cli/bpf)
 
-.PHONY: gate-linux replay-wasm hunt precision book deny studio test-studio test-quic test-quic-clients quic-settings fuzz-quic wheel test-python test-notebooks test-pages help run build install test check fmt reproduce web characterize bench memory dist portable dist-check ratchet validate fuzz torture wasm docs clean cargo tools linux run-live run-live-all run-live-virtual run-live-video validate-linux validate-linux-virtual validate-uml validate-streams readings stress-kernel test-kernels
+.PHONY: gate-linux gate-repeat replay-wasm hunt precision book deny studio test-studio test-quic test-quic-clients quic-settings fuzz-quic wheel test-python test-notebooks test-pages help run build install test check fmt reproduce web characterize bench memory dist portable dist-check ratchet validate fuzz torture wasm docs clean cargo tools linux run-live run-live-all run-live-virtual run-live-video validate-linux validate-linux-virtual validate-uml validate-streams readings stress-kernel test-kernels
 
 help: ## list the targets
 	@echo "make TARGET, where TARGET is one of"
@@ -87,6 +87,11 @@ quic-settings: cargo ## the settings of docs/linux.md between hosts of noq and q
 
 gate-linux: $(BUILD) ## the gate for Linux's controllers in virtual time, and their table in docs/gate.md (an hour; needs `knee doctor --build-uml`)
 	python3 scripts/gate-linux.py $(KNEE) --page docs/gate.md --out $(OUT)/gate-linux $(ARGS)
+
+gate-repeat: $(BUILD) ## the quick gate of CUBIC a thousand times, with one to three threads: fails if a byte of its outcome differs (a quarter of an hour)
+	@mkdir -p $(OUT)/gate-repeat && cd $(OUT)/gate-repeat && for n in $$(seq $(or $(TIMES),1000)); do \
+	  { $(abspath $(KNEE)) gate run cubic --quick --fresh --json --jobs $$((n % 3 + 1)) 2> /dev/null || [ $$? = 1 ]; } | grep -v '"created"\|"command"' | sha256sum; \
+	done | sort | uniq -c | awk '{ print } END { exit NR != 1 }'
 
 fuzz-quic: cargo ## a million sequences of signals, ten thousand of hostile datagrams, and a million steps of replay (ten minutes)
 	KNEE_SEQUENCES=1000000 $(CARGO) test --release --locked -p kneepoint-quic no_order_of_events -- --nocapture
