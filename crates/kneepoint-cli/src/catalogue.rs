@@ -10,7 +10,7 @@ use kneepoint::scenario::scheme::{Of, PRESETS};
 use kneepoint::scenario::{Extensions, TOPOLOGIES};
 use kneepoint::settings::names::same_name;
 use kneepoint::settings::{Entry, Field, Setting, Settings};
-use kneepoint::traffic::{self, abr};
+use kneepoint::traffic::{self, abr, rtp};
 use kneepoint::{cc, feedback, fluid, law, predict, queue, tcp};
 use serde_json::{Value, json};
 
@@ -43,6 +43,8 @@ pub enum Kind {
     Sources,
     /// Rules of adaptive bit rate.
     Rules,
+    /// Rate controls of media.
+    RateControls,
     /// Sets of parameters that belong to no algorithm.
     Options,
     /// Metrics of a run.
@@ -53,7 +55,7 @@ pub enum Kind {
 
 impl Kind {
     /// In the order of listing.
-    pub const ALL: [Kind; 16] = [
+    pub const ALL: [Kind; 17] = [
         Kind::Controllers,
         Kind::Queues,
         Kind::Feedback,
@@ -67,6 +69,7 @@ impl Kind {
         Kind::Capacities,
         Kind::Sources,
         Kind::Rules,
+        Kind::RateControls,
         Kind::Options,
         Kind::Metrics,
         Kind::Columns,
@@ -90,6 +93,7 @@ impl Kind {
             Kind::Capacities => ["capacity", "capacities", "[capacity], or `capacity` of a link"],
             Kind::Sources => ["source", "sources", "a section of traffic, [[NAME]]; bulk is [[flows]]"],
             Kind::Rules => ["rule", "rules", "`rule` in [[vod]]"],
+            Kind::RateControls => ["rate control", "rate-controls", "`control` in [[media]]"],
             Kind::Options => ["options", "options", "[tcp], `tcp` of a group, or --tcp"],
             Kind::Metrics => ["metric", "metrics", "claims, JSON and CSV"],
             Kind::Columns => ["column", "columns", "the series, CSV and Parquet"],
@@ -205,6 +209,7 @@ fn of_kind(kind: Kind) -> Vec<Item> {
         Kind::Capacities => capacity::REGISTRY.iter().map(|entry| described(kind, entry)).collect(),
         Kind::Sources => traffic::REGISTRY.iter().map(|entry| registered(kind, entry)).collect(),
         Kind::Rules => abr::REGISTRY.iter().map(|entry| registered(kind, entry)).collect(),
+        Kind::RateControls => rtp::REGISTRY.iter().map(|entry| registered(kind, entry)).collect(),
         Kind::Options => vec![Item {
             fields: tcp::Options::fields(),
             ..plain("tcp", "Options of a TCP sender and its receiver.")

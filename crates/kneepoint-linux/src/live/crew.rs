@@ -154,6 +154,11 @@ impl Office {
                     let _ = self.post.news.send(News::Reported { group, report });
                 }
                 Request::Datagram { size } => self.emit(first, size)?,
+                Request::Numbered { .. } | Request::Answer { .. } => {
+                    let message =
+                        "media need feedback between hosts, which a live run has not: leave [[media]] out";
+                    return Err(io::Error::other(message));
+                }
             }
         }
         Ok(())

@@ -347,6 +347,8 @@ impl Object for Scripted {
                 self.open.remove(&connection);
                 Cue::Completed { connection, at_s: at.as_secs_f64() }
             }
+            // Only of sources that listen, which Python's do not.
+            traffic::Cue::Arrived { .. } | traffic::Cue::Answered { .. } => return,
         };
         let told = self.body.call(At("on", now), Some(rng), |object| {
             let answer = object.call_method1(intern!(object.py(), "on"), (cue, now.as_secs_f64()))?;

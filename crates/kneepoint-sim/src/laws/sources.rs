@@ -80,6 +80,9 @@ impl Book {
             Request::Datagram { size } => {
                 assert!(self.kind == Kind::Datagrams && (1..=65_535).contains(&size.0), "{size}");
             }
+            Request::Numbered { size, .. } | Request::Answer { size, .. } => {
+                assert!(self.source.listens() && (1..=65_535).contains(&size.0), "{size}");
+            }
             Request::Open { connection, pair, size } => {
                 assert!(self.kind == Kind::Streams || self.kind.opens());
                 assert!(pair < if self.kind.opens() { PAIRS } else { 1 }, "pair {pair}");

@@ -324,7 +324,8 @@ impl Observer for Meter {
                 if self.reorders {
                     self.ordered(at, packet);
                 }
-                let sound = packet.flags.has(Flags::DATAGRAM) && !packet.flags.has(Flags::CORRUPT);
+                let other = Flags::CORRUPT.with(Flags::ACK);
+                let sound = packet.flags.has(Flags::DATAGRAM) && !packet.flags.has_any(other);
                 if sound && self.window.contains(at) {
                     self.of_flow(at, FlowId(packet.flow), event);
                 }

@@ -98,7 +98,10 @@ impl Engine<'_> {
     /// The paths of a group's connections. Only traffic that its own members start has noise of hosts: a proxy has none.
     fn lay_paths(&mut self, place: usize, group: &Group, setup: &mut Setup) {
         let own = !self.valid.is_carried(place);
-        let answers = self.legs[place].options.answers_at_once() && self.legs[place].onward.is_none();
+        // A datagram that is a cue is not taken ahead of its time.
+        let answers = self.legs[place].options.answers_at_once()
+            && self.legs[place].onward.is_none()
+            && !group.source.listens();
         let noisy = own && group.kind().connects();
         let paths = group.pairs.iter().map(|pair| {
             let jitter = if noisy { setup.jitters.next().flatten() } else { None };
@@ -179,6 +182,9 @@ impl Engine<'_> {
                 open: Vec::new(),
             };
             self.events.schedule(self.base + 2 + number, agent.source.next_wakeup());
+            if let Some(flow) = self.pools[pool as usize].datagrams.filter(|_| agent.source.listens()) {
+                self.listeners.insert(flow.0, number);
+            }
             self.agents.push(agent);
         }
     }
@@ -217,7 +223,16 @@ impl Engine<'_> {
     #[inline]
     fn grant<O: Observer>(&mut self, agent: u32, request: Request, now: Time, watch: &mut O) {
         match request {
-            Request::Datagram { size } => self.emit(agent, size, now, watch),
+            Request::Datagram { size } => self.emit(agent, (size, 0, Flags::DATAGRAM), now, watch),
+            Request::Numbered { size, number, scalable } => {
+                let capable = Flags::ECT.with(Flags::SCALABLE);
+                let flags = Flags::DATAGRAM.with_if(scalable, capable);
+                self.emit(agent, (size, number, flags), now, watch);
+            }
+            Request::Answer { size, number } => {
+                let flags = Flags::DATAGRAM.with(Flags::ACK);
+                self.emit(agent, (size, number, flags), now, watch);
+            }
             Request::Open { connection, pair, size } => {
                 self.open(Owner { agent, connection }, pair, size, now, watch);
             }
@@ -289,19 +304,46 @@ impl Engine<'_> {
         }
     }
 
-    fn emit<O: Observer>(&mut self, agent: u32, size: Bytes, now: Time, watch: &mut O) {
+    /// Sends a datagram of this size, number and type along its member's path, or the path back.
+    fn emit<O: Observer>(
+        &mut self,
+        agent: u32,
+        (size, number, flags): (Bytes, u32, Flags),
+        now: Time,
+        watch: &mut O,
+    ) {
         let pool = &self.pools[self.agents[agent as usize].pool as usize];
         let Some(flow) = pool.datagrams else {
             debug_assert!(false, "a source of connections asks for a datagram");
             return;
         };
-        let hop = self.legs[pool.group as usize].paths[pool.paths.start as usize].forward;
+        let paths = self.legs[pool.group as usize].paths[pool.paths.start as usize];
+        let hop = if flags.has(Flags::ACK) { paths.backward } else { paths.forward };
         let id = self.hosts.number();
-        let mut packet = Packet::data(flow.0, 0, size.0 as u16, Flags::DATAGRAM, now);
+        let mut packet = Packet::data(flow.0, number, size.0 as u16, flags, now);
         (packet.hop, packet.id) = (hop, id);
         if let Some(at) = self.network.carry(&mut packet, now, &mut self.events, watch) {
             self.hosts.deliver((&packet, at), now, &mut self.network, &mut self.events, watch);
         }
+    }
+
+    /// A datagram reaches its host, which may be a cue of its member.
+    #[inline(never)]
+    pub(super) fn reach<O: Observer>(&mut self, packet: &Packet, at: Time, now: Time, watch: &mut O) {
+        let Some(&agent) = self.listeners.get(&packet.flow) else {
+            self.hosts.deliver((packet, at), now, &mut self.network, &mut self.events, watch);
+            return;
+        };
+        watch.on(at, &Event::Delivered { packet, payload: Bytes(0) });
+        if packet.flags.has(Flags::CORRUPT) {
+            return;
+        }
+        let number = packet.seq;
+        let cue = match packet.flags.has(Flags::ACK) {
+            true => traffic::Cue::Answered { number },
+            false => traffic::Cue::Arrived { number, marked: packet.flags.has(Flags::CE) },
+        };
+        self.cue(agent, cue, now, watch);
     }
 }
 

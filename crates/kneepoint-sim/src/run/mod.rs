@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 
 use crate::event::{Entity, EventQueue};
 use crate::link::{LinkSpec, Links, NodeId, Routes};
-use crate::packet::Packet;
+use crate::packet::{Flags, Packet};
 use crate::queue::Backlog;
 use crate::rng::Rng;
 use crate::spec::{Roster, Valid};
@@ -66,6 +66,8 @@ struct Engine<'a> {
     pools: Vec<Pool>,
     /// The common properties of each group's connections.
     legs: Vec<Leg>,
+    /// The agents that datagrams of a slot are cues of.
+    listeners: BTreeMap<u32, u32>,
     /// Kept so that an agent's requests need no allocation.
     requests: Vec<Request>,
     /// Transfers that start and stop, the next last.
@@ -179,6 +181,7 @@ impl<'a> Engine<'a> {
             agents: Vec::new(),
             pools: Vec::new(),
             legs: Vec::new(),
+            listeners: BTreeMap::new(),
             requests: Vec::new(),
             agenda: Vec::new(),
             base: base as Entity,
@@ -233,9 +236,14 @@ impl Engine<'_> {
     #[inline(always)]
     fn handle<O: Observer>(&mut self, entity: Entity, packet: &mut Packet, now: Time, watch: &mut O) {
         if entity < self.base {
-            if let Some(at) = self.network.on_event(entity, packet, now, &mut self.events, watch)
-                && let Some(news) =
-                    self.hosts.deliver((packet, at), now, &mut self.network, &mut self.events, watch)
+            let Some(at) = self.network.on_event(entity, packet, now, &mut self.events, watch) else {
+                return;
+            };
+            if packet.flags.has(Flags::DATAGRAM) {
+                return self.reach(packet, at, now, watch);
+            }
+            if let Some(news) =
+                self.hosts.deliver((packet, at), now, &mut self.network, &mut self.events, watch)
             {
                 self.tell(news, now, watch);
             }

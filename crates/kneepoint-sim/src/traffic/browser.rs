@@ -163,7 +163,7 @@ impl Source for Browser {
                 self.arrived(1, at, now, rng, requests)
             }
             // The end of a connection that it closed.
-            Cue::Delivered { .. } | Cue::Completed { .. } => {}
+            _ => {}
         }
     }
 

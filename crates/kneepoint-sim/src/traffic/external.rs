@@ -13,6 +13,10 @@ crate::external! {
         fn nature() -> Nature;
         /// The name of its rule of adaptive bit rate.
         fn rule() -> Option<&'static str>;
+        /// Whether arrivals of its numbered datagrams and of their reports are cues.
+        fn listens() -> bool;
+        /// The name of its rate control of media.
+        fn control() -> Option<&'static str>;
         /// Its reports on its application, and their metrics.
         fn reports() -> Reports;
         /// Its transfers, where known.

@@ -15,6 +15,7 @@ mod distribution;
 pub mod external;
 pub mod har;
 mod roll;
+pub mod rtp;
 mod sample;
 mod size;
 
@@ -162,6 +163,18 @@ pub enum Cue {
         /// The time at which the client had everything.
         at: Time,
     },
+    /// A numbered datagram of a member that [listens](Source::listens) reached its receiver.
+    Arrived {
+        /// Its number.
+        number: u32,
+        /// Whether a queue marked it (RFC 3168 CE).
+        marked: bool,
+    },
+    /// A report of such a member's receiver reached the sender.
+    Answered {
+        /// Its number.
+        number: u32,
+    },
 }
 
 /// A request of a member.
@@ -197,6 +210,22 @@ pub enum Request {
         /// Its size on the wire, at most 65 535 bytes.
         size: Bytes,
     },
+    /// Send a datagram whose arrival is a [cue](Cue::Arrived).
+    Numbered {
+        /// Its size on the wire, at most 65 535 bytes.
+        size: Bytes,
+        /// The number in its cue.
+        number: u32,
+        /// Whether it is ECT(1), so that an L4S queue marks it (RFC 9331).
+        scalable: bool,
+    },
+    /// Send a report from the receiver to the sender, whose arrival is a [cue](Cue::Answered).
+    Answer {
+        /// Its size on the wire, at most 65 535 bytes.
+        size: Bytes,
+        /// The number in its cue.
+        number: u32,
+    },
 }
 
 /// A source of traffic: one member of a group.
@@ -210,6 +239,14 @@ pub trait Source: Clone + std::fmt::Debug {
     fn nature(&self) -> Nature;
     /// The name of its rule of adaptive bit rate, on which a kept run depends, too.
     fn rule(&self) -> Option<&'static str> {
+        None
+    }
+    /// Whether arrivals of its numbered datagrams and of their reports are cues, as a source of datagrams with feedback needs.
+    fn listens(&self) -> bool {
+        false
+    }
+    /// The name of its rate control of media, on which a kept run depends, too.
+    fn control(&self) -> Option<&'static str> {
         None
     }
     /// Its reports on its application, and their metrics.
@@ -239,6 +276,7 @@ crate::registry! {
         cbr::Cbr,
         datagrams::Datagrams,
         video::Video,
+        media::Media,
         vod::Vod,
     }
 }
@@ -249,6 +287,9 @@ impl Any {
     #[inline]
     pub fn on(&mut self, cue: Cue, now: Time, rng: &mut Rng, requests: &mut Vec<Request>) {
         each!(self, one => one.on(cue, now, rng, requests))
+    }
+    pub fn listens(&self) -> bool {
+        each!(self, one => one.listens())
     }
     #[inline]
     pub fn next_wakeup(&self) -> Time {
@@ -273,6 +314,18 @@ impl Config {
     pub fn reports(&self) -> Reports {
         let nowhere = Site { start: Time::NEVER, stop: Time::NEVER, pairs: 1 };
         each!(&self.build(nowhere), one => one.reports())
+    }
+
+    /// Whether a source with these parameters [listens](Source::listens).
+    pub fn listens(&self) -> bool {
+        let nowhere = Site { start: Time::NEVER, stop: Time::NEVER, pairs: 1 };
+        each!(&self.build(nowhere), one => one.listens())
+    }
+
+    /// The name of the rate control of media of a source with these parameters.
+    pub fn control(&self) -> Option<&'static str> {
+        let nowhere = Site { start: Time::NEVER, stop: Time::NEVER, pairs: 1 };
+        each!(&self.build(nowhere), one => one.control())
     }
 
     /// The name of the rule of adaptive bit rate of a source with these parameters.

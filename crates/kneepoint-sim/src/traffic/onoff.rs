@@ -126,7 +126,7 @@ impl Source for OnOff {
             Cue::Delivered { .. } if self.params.model == Model::Turns && now < self.stop => {
                 self.wake(now + self.off(rng));
             }
-            Cue::Delivered { .. } | Cue::Completed { .. } => {}
+            _ => {}
         }
     }
 

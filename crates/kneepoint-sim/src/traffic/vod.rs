@@ -192,7 +192,7 @@ impl Source for Vod {
                 self.arrived(size, asked, at, now, requests)
             }
             // It is closed, or was not requested.
-            (Cue::Time | Cue::Delivered { .. } | Cue::Completed { .. }, _) => {}
+            _ => {}
         }
     }
 

@@ -131,7 +131,7 @@ impl Source for Web {
                     GapFrom::Arrived => pause.map(|pause| (at + pause).since(now)),
                 }
             }
-            Cue::Delivered { .. } => None,
+            _ => None,
         };
         if let Some(wait) = wait {
             let next = now + wait;

@@ -29,6 +29,7 @@ const KNOWN: [&str; 10] = [
     "link/capacity",
     "traffic",
     "traffic/abr",
+    "traffic/rtp",
     "predict",
     "fluid",
 ];
@@ -106,7 +107,8 @@ pub fn used(valid: &Valid) -> BTreeSet<Used> {
     let groups = valid.groups().iter().flat_map(|group| {
         let controller = group.cc.iter().map(|cc| ("cc", cc.name()));
         let rule = group.source.rule().map(|rule| ("traffic/abr", rule));
-        controller.chain([("traffic", group.source.name())]).chain(rule)
+        let control = group.source.control().map(|control| ("traffic/rtp", control));
+        controller.chain([("traffic", group.source.name())]).chain(rule).chain(control)
     });
     let links = valid.network().links.iter().flat_map(|link| {
         [
@@ -131,7 +133,7 @@ mod tests {
     use crate::link::{capacity, loss};
     use crate::scenario::Extensions;
     use crate::study::Packets;
-    use crate::traffic::{self, abr};
+    use crate::traffic::{self, abr, rtp};
     use crate::{cc, feedback, fluid, law, predict, queue};
 
     #[test]
@@ -178,6 +180,7 @@ mod tests {
             ("link/capacity", capacity::REGISTRY),
             ("traffic", traffic::REGISTRY),
             ("traffic/abr", abr::REGISTRY),
+            ("traffic/rtp", rtp::REGISTRY),
             ("predict", predict::REGISTRY),
             ("fluid", fluid::REGISTRY),
         ];

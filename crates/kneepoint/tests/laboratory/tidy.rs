@@ -33,7 +33,7 @@ const BANNED: [&str; 13] = [
 ];
 
 /// Folders with a registry.
-const FAMILIES: [&str; 11] = [
+const FAMILIES: [&str; 12] = [
     "law",
     "cc",
     "queue",
@@ -42,6 +42,7 @@ const FAMILIES: [&str; 11] = [
     "link/capacity",
     "traffic",
     "traffic/abr",
+    "traffic/rtp",
     "scenario/topology",
     "predict",
     "fluid",
@@ -325,6 +326,7 @@ fn every_algorithm_is_registered() {
         ("fluid", &["Model for "]),
         ("traffic", &["Source for "]),
         ("traffic/abr", &["Rule for "]),
+        ("traffic/rtp", &["Control for "]),
     ];
     for (family, contracts) in families {
         let registered = registered(&sources, family);

@@ -8,7 +8,7 @@ use kneepoint::scenario::TOPOLOGIES;
 use kneepoint::scenario::scheme::{Of, PRESETS};
 use kneepoint::settings::{Entry, Field, Setting, Settings};
 use kneepoint::tcp::{Options, Recovery};
-use kneepoint::traffic::{self, abr};
+use kneepoint::traffic::{self, abr, rtp};
 use kneepoint::{cc, feedback, fluid, law, predict, queue};
 
 const PREFACE: &str = "\
@@ -50,6 +50,8 @@ pub fn page() -> String {
     page.push_str("* [TCP options](#tcp-options), [traffic](#traffic)\n");
     page.push_str("* [Rules of adaptive bit rate](#rules-of-adaptive-bit-rate): ");
     names(&mut page, abr::REGISTRY.iter().map(|rule| rule.name));
+    page.push_str("* [Rate controls of media](#rate-controls-of-media): ");
+    names(&mut page, rtp::REGISTRY.iter().map(|control| control.name));
     family(&mut page, "Congestion controls", cc::REGISTRY);
     family(&mut page, "Queue disciplines", queue::REGISTRY);
     family(&mut page, "Explicit feedback", feedback::REGISTRY);
@@ -75,6 +77,7 @@ pub fn page() -> String {
     table(&mut page, Options::fields());
     family(&mut page, "Traffic", traffic::REGISTRY);
     family(&mut page, "Rules of adaptive bit rate", abr::REGISTRY);
+    family(&mut page, "Rate controls of media", rtp::REGISTRY);
     page
 }
 

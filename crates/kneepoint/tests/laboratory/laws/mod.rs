@@ -11,7 +11,7 @@ use std::fmt::Debug;
 
 use kneepoint::laws::{self, controllers, queues, sources};
 use kneepoint::settings::{Assign, Entry};
-use kneepoint::traffic::{self, abr};
+use kneepoint::traffic::{self, abr, rtp};
 use kneepoint::{cc, feedback, law, queue};
 
 /// The common rules of the registries of all families.
@@ -40,7 +40,7 @@ macro_rules! families {
         }
     )* };
 }
-families! { law cc queue feedback traffic abr }
+families! { law cc queue feedback traffic abr rtp }
 
 fn entries_are_named_documented_and_tested<F: Family>() {
     let mut names = BTreeSet::new();
@@ -62,6 +62,7 @@ fn every_algorithm_is_named_documented_and_tested() {
     entries_are_named_documented_and_tested::<queue::Config>();
     entries_are_named_documented_and_tested::<traffic::Config>();
     entries_are_named_documented_and_tested::<abr::Config>();
+    entries_are_named_documented_and_tested::<rtp::Config>();
 }
 
 fn parameters_are_declared_and_held_to_their_range<F: Family>() {
@@ -78,6 +79,7 @@ fn every_parameter_out_of_range_is_refused_with_the_range_in_the_message() {
     parameters_are_declared_and_held_to_their_range::<feedback::Config>();
     parameters_are_declared_and_held_to_their_range::<traffic::Config>();
     parameters_are_declared_and_held_to_their_range::<abr::Config>();
+    parameters_are_declared_and_held_to_their_range::<rtp::Config>();
 }
 
 #[test]

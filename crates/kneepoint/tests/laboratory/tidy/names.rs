@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use kneepoint::link::{capacity, loss};
 use kneepoint::measure::Subject;
 use kneepoint::scenario::TOPOLOGIES;
-use kneepoint::traffic::{self, abr};
+use kneepoint::traffic::{self, abr, rtp};
 use kneepoint::{cc, feedback, fluid, law, predict, queue};
 
 use super::{Source, named_after, registered, report, sources, sources_of};
@@ -95,6 +95,7 @@ fn families() -> Vec<(&'static str, Vec<String>)> {
         ("link/capacity", capacity::REGISTRY),
         ("traffic", traffic::REGISTRY),
         ("traffic/abr", abr::REGISTRY),
+        ("traffic/rtp", rtp::REGISTRY),
         ("scenario/topology", TOPOLOGIES),
         ("predict", predict::REGISTRY),
         ("fluid", fluid::REGISTRY),
