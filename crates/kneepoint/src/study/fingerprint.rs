@@ -20,7 +20,7 @@ include!(concat!(env!("OUT_DIR"), "/fingerprints.rs"));
 
 /// Families of algorithms in which [`used`] finds the ones that a run uses. A run depends on all members of any other
 /// family. A law counts as a part of the controllers and queues that apply it.
-const KNOWN: [&str; 10] = [
+const KNOWN: [&str; 11] = [
     "law",
     "cc",
     "queue",
