@@ -14,7 +14,7 @@
 //! The target of the control includes headers. A report repeats arrivals that lost reports told. While the oldest packet of the queue has
 //! waited longer than `deadline`, frames are skipped. With `pause` and `resume` nothing is encoded in between. A control
 //! that asks for it sends ECT(1), and marks are reported for each packet. Departures: no retransmission, no audio, frames
-//! have no types, networks here keep the order of a flow, so a gap is a loss at once, and a report has the exact times of arrivals.
+//! have no types, a gap is a loss at once even where a path reorders, and a report has the exact times of arrivals.
 
 mod calls;
 
@@ -29,7 +29,7 @@ use crate::units::{Bytes, Rate, Span, Time};
 crate::settings! {
     /// A live encoder with feedback.
     pub struct Params {
-        /// The rate control, one of `gcc` and `scream`; with parameters, as in `scream:l4s=true`.
+        /// The rate control, one of `knee list rate-controls`; with parameters, as in `scream:l4s=true`.
         control: rtp::Config = rtp::Config::default();
         /// Lowest bit rate of the encoder.
         min: Rate = Rate(150_000), Rate(8_000)..=Rate::from_mbit(1_000);
@@ -80,6 +80,8 @@ struct Parcel {
     /// When it left the encoder, then when it was sent.
     at: Time,
     number: u32,
+    /// Whether it has arrived: a path may deliver it twice.
+    there: bool,
 }
 
 /// A packet at the receiver.
@@ -248,7 +250,7 @@ impl Media {
         let each = (size / packets).ceil().max(HEADERS + 1.0).min(full) as u64;
         self.partial.insert(frame, (now, packets as u32));
         for _ in 0..packets as u32 {
-            self.queue.push_back(Parcel { frame, size: each, at: now, number: 0 });
+            self.queue.push_back(Parcel { frame, size: each, at: now, number: 0, there: false });
         }
         self.control.on_frame(each as f64 * packets, waits);
     }
@@ -290,6 +292,9 @@ impl Media {
             self.next_report = now + self.params.interval;
         }
         let Ok(place) = self.flying.binary_search_by_key(&number, |parcel| parcel.number) else { return };
+        if std::mem::replace(&mut self.flying[place].there, true) {
+            return;
+        }
         let frame = self.flying[place].frame;
         let Some((captured, missing)) = self.partial.get_mut(&frame) else { return };
         *missing -= 1;

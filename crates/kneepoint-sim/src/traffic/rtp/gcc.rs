@@ -399,7 +399,7 @@ mod tests {
         let packet = |number: u64| Outcome {
             size: 1250.0,
             sent: Time::ZERO + Span::from_millis(10 * number),
-            arrived: (number % 5 > 0).then(|| Time::ZERO + Span::from_millis(10 * number + 50)),
+            arrived: (!number.is_multiple_of(5)).then(|| Time::ZERO + Span::from_millis(10 * number + 50)),
             marked: false,
         };
         let packets: Vec<Outcome> = (0..20).map(packet).collect();
