@@ -334,6 +334,12 @@ impl Object for Scripted {
     fn reports(&self) -> Reports {
         Reports::NONE
     }
+    fn listens(&self) -> bool {
+        false
+    }
+    fn control(&self) -> Option<&'static str> {
+        None
+    }
     fn next_wakeup(&self) -> Time {
         self.wakeup
     }
