@@ -83,6 +83,8 @@ impl Flags {
     pub const PROBE: Flags = Flags(1 << 12);
     /// A bit of it is wrong.
     pub const CORRUPT: Flags = Flags(1 << 13);
+    /// The highest bit of an acknowledgement's count of marks, with CWR and ECE (RFC 9768 AE).
+    pub const AE: Flags = Flags(1 << 14);
 
     /// Whether it carries explicit feedback.
     #[inline]

@@ -25,7 +25,7 @@ const HARMLESS: u16 = Flags::ACK.0
     | Flags::CORRUPT.0
     | ECHO.0;
 /// Flags that must not change between an acknowledgement that is dropped and the next.
-const ECHO: Flags = Flags(Flags::ECE.0 | Flags::CWR.0);
+const ECHO: Flags = Flags(Flags::ECE.0 | Flags::CWR.0 | Flags::AE.0);
 
 /// The place of the packet to drop, among the packets in front of the arriving one, counted from the first.
 pub(super) fn redundant<'p>(

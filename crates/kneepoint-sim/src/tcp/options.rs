@@ -71,6 +71,16 @@ crate::choice! {
     }
 }
 
+crate::choice! {
+    /// The form in which a receiver reports congestion marks.
+    pub enum EcnFeedback {
+        /// One bit: until the sender answers (RFC 3168), or packet by packet for controllers that count marks (RFC 8257 §3.2).
+        Echo = "echo",
+        /// A count of marked packets, modulo 8 (AccECN, RFC 9768); acknowledgements may be for marked and other packets together.
+        AccEcn = "accecn",
+    }
+}
+
 crate::settings! {
     /// The options of a TCP sender and its receiver.
     pub struct Options {
@@ -153,6 +163,8 @@ crate::settings! {
         burst: Span = Span::ZERO, Span::ZERO..=Span::from_millis(100);
         /// Respond to congestion marks (RFC 3168); without marking queues this has no effect.
         ecn: bool = true;
+        /// The form in which the receiver reports marks.
+        ecn_feedback: EcnFeedback = EcnFeedback::Echo;
         /// A retransmitted SYN asks for no ECN (RFC 3168 §6.1.1.1; Linux `tcp_ecn_fallback`): marking queues drop a SYN, which carries
         /// no codepoint.
         ecn_fallback: bool = false;
@@ -199,6 +211,11 @@ impl Options {
             crossing: self.crossing,
             version: self.controllers,
         }
+    }
+
+    /// Whether marks are counted (AccECN).
+    pub fn counts_marks(&self) -> bool {
+        self.ecn && self.ecn_feedback == EcnFeedback::AccEcn
     }
 
     /// Whether a receiver answers every packet on arrival.

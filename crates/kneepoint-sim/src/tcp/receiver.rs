@@ -2,7 +2,7 @@
 //! A TCP receiver: reassembly, selective and delayed acknowledgements, echo of marks.
 //!
 //! RFC 5681 §4.2 (when to acknowledge), RFC 2018 §4 (which blocks: the one just touched, then the most recently
-//! reported others), RFC 2883 (segments that arrive twice, where the sender uses RACK), RFC 3168 §6.1.3 (echo until CWR), RFC 8257 §3.2 (echo each mark), RFC 7323 §4.3 (a delayed acknowledgement echoes the
+//! reported others), RFC 2883 (segments that arrive twice, where the sender uses RACK), RFC 3168 §6.1.3 (echo until CWR), RFC 8257 §3.2 (echo each mark), RFC 9768 (count marks: `accecn`), RFC 7323 §4.3 (a delayed acknowledgement echoes the
 //! earliest timestamp it covers).
 //! As Linux 6.12 has it, where the options say so: how long an acknowledgement waits (`patience`), and that
 //! acknowledgements of segments out of order are collected (`sack_delay`; `tcp_comp_sack_delay_ns`, without its bound
@@ -13,6 +13,7 @@
 
 mod hold;
 
+use super::accecn::Counter;
 use super::patience::Patience;
 use super::room::Offer;
 use super::segments::SegmentSet;
@@ -69,6 +70,8 @@ pub struct Receiver {
     /// A mark was seen that the sender has not answered; where each mark is echoed, the last packet was marked.
     echo: bool,
     marks: Marks,
+    /// The count of marks, where it is reported instead of echoes.
+    counter: Option<Counter>,
     sack: bool,
     /// Packets are acknowledged one by one, and each echoes its own time: there is a short path.
     short: bool,
@@ -103,8 +106,12 @@ impl Receiver {
             recent: [(0, 0); 3],
             echo: false,
             marks,
+            counter: options.counts_marks().then(Counter::new),
             sack: options.recovery.selective(),
-            short: !options.delayed_ack && options.receive_buffer == Bytes(0) && !echoes_in_order(options),
+            short: !options.delayed_ack
+                && options.receive_buffer == Bytes(0)
+                && !echoes_in_order(options)
+                && !options.counts_marks(),
             in_order: echoes_in_order(options).then_some(Time::ZERO),
             duplicates: options.recovery == Recovery::Rack,
             quick: options.quick_acks,
@@ -176,8 +183,10 @@ impl Receiver {
             return Some(self.reply(packet.sent, now, Flags::default().with_if(opens, Flags::SYN)));
         }
         let plain = packet.seq == self.next && self.held.is_empty();
-        let turns = self.marks != Marks::Classic && packet.flags.has(Flags::CE) != self.echo;
-        let turned = self.heed(packet.flags, plain, now);
+        let marked = packet.flags.has(Flags::CE);
+        let turns = self.marks != Marks::Classic && self.counter.is_none() && marked != self.echo;
+        let urgent = self.counter.as_mut().is_some_and(|counter| counter.count(marked));
+        let turned = if self.counter.is_none() { self.heed(packet.flags, plain, now) } else { None };
         if let Some(in_order) = &mut self.in_order
             && packet.seq == self.next
         {
@@ -191,7 +200,7 @@ impl Receiver {
                 *counted = 0;
             }
             self.make_room(packet, now);
-            match (&mut self.held_back, delay) {
+            match (&mut self.held_back, delay.filter(|_| !urgent)) {
                 (Some(waiting), Some(_)) if waiting.packets + 1 < self.every => {
                     waiting.packets += 1;
                     return turned;
@@ -215,7 +224,7 @@ impl Receiver {
             let gap = packet.seq > self.next;
             self.take_in(packet.seq);
             self.make_room(packet, now);
-            if gap && self.collects(packet.sent, now) {
+            if gap && !urgent && self.collects(packet.sent, now) {
                 return None;
             }
         }
@@ -240,7 +249,9 @@ impl Receiver {
     #[inline]
     fn delay_now(&mut self, flags: Flags, turns: bool, now: Time) -> Option<Span> {
         let Some(patience) = &mut self.patience else { return self.delay };
-        let hurry = patience.hear(flags, self.marks == Marks::Classic, now).max(u32::from(turns));
+        let hurry = patience
+            .hear(flags, self.marks == Marks::Classic && self.counter.is_none(), now)
+            .max(u32::from(turns));
         self.quick = self.quick.max(hurry);
         Some(patience.delay())
     }
@@ -316,7 +327,12 @@ impl Receiver {
     #[inline]
     fn reply(&mut self, sent: Time, now: Time, flags: Flags) -> Reply {
         let sack = if !self.held.is_empty() && self.sack { self.blocks() } else { [(0, 0); 3] };
-        let flags = flags.with(Flags::ACK).with_if(self.echo, Flags::ECE);
+        let feedback = match &mut self.counter {
+            // A SYN's flags negotiate.
+            Some(counter) if !flags.has(Flags::SYN) => counter.report(),
+            _ => Flags::default().with_if(self.echo, Flags::ECE),
+        };
+        let flags = flags.with(Flags::ACK).with(feedback);
         let explicit = self.explicit.take();
         let next = self.next;
         let window = self.room.as_mut().map(|room| room.offered(next));

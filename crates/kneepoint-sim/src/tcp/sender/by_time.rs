@@ -4,7 +4,7 @@
 //! The recovery has the outstanding data and the timer; here it is combined with data, controller and pace.
 
 use super::{ENDLESS, Heard, Phase, Segment, Sender};
-use crate::cc::{Ack, Marks};
+use crate::cc::Ack;
 use crate::packet::{Flags, Packet};
 use crate::rng::Rng;
 use crate::tcp::rack::{Lent, Rack, Woken};
@@ -32,12 +32,13 @@ impl Sender {
         }
         // Linux `tcp_rate_check_app_limited`: there is nothing to send.
         let limited = self.next >= self.total && !self.window_is_full() && !self.is_paced();
-        let echoed = self.options.ecn && packet.flags.has(Flags::ECE);
+        let echoed = self.reports_marks(packet);
         let Some((rack, mut host)) = self.lend(now) else { return Heard::default() };
         let told = rack.on_ack(packet, echoed, &mut host);
         let one_way = host.options.timestamps.then(|| packet.lag.span());
         if !told.silent {
-            let each = echoed && host.controller.marks() != Marks::Classic;
+            let (_, marked) = self.read_marks(packet, echoed, told.delivered);
+            let Some((rack, mut host)) = self.lend(now) else { return Heard::default() };
             let signal = Ack {
                 now,
                 rtt: told.rtt,
@@ -45,7 +46,7 @@ impl Sender {
                 acked: told.acked,
                 delivered: rack.delivered(),
                 resent: u64::from(rack.losses()),
-                marked: if each { told.delivered } else { 0 },
+                marked,
                 limited,
                 credit: told.credit,
                 una: u64::from(rack.una()),

@@ -19,6 +19,7 @@ impl Sender {
     /// Whether nothing is missing, retransmitted, counted as a duplicate or followed by time.
     pub(super) fn is_calm(&self) -> bool {
         self.rack.is_none()
+            && self.count.is_none()
             && self.options.pacing == Pacing::Own
             && !self.options.rate_limited_increase
             && self.phase == Phase::Open

@@ -2,7 +2,7 @@
 //! A TCP sender: window, loss recovery and timeouts.
 //!
 //! RFC 5681 (fast retransmit and recovery), RFC 6582 (NewReno), RFC 6675 (SACK), RFC 6298 (timer),
-//! RFC 3042 (limited transmit), RFC 3168 (ECN), RFC 7323 (timestamps), RFC 8985 (RACK-TLP), RFC 9937 (PRR).
+//! RFC 3042 (limited transmit), RFC 3168 (ECN), RFC 9768 (AccECN, in [`accecn`](super::accecn)), RFC 7323 (timestamps), RFC 8985 (RACK-TLP), RFC 9937 (PRR).
 //!
 //! ```text
 //! open      outstanding < W, and one more for each of the first duplicates
@@ -33,13 +33,14 @@ mod report;
 
 use std::sync::Arc;
 
+use super::accecn::Copied;
 use super::increase::Increase;
 use super::prr::Prr;
 use super::rack::{Rack, Woken};
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
 use super::{Echo, Options, Recovery};
-use crate::cc::{self, Ack, Control, Marks};
+use crate::cc::{self, Ack, Control};
 use crate::packet::{Flags, Hint, Packet};
 use crate::rng::Rng;
 use crate::units::{Bytes, Span, Time};
@@ -131,6 +132,8 @@ pub struct Sender {
     marked: u32,
     /// The next new segment acknowledges the receiver's echo.
     cwr: bool,
+    /// The copy of the receiver's count of marks, where it reports one.
+    count: Option<Box<Copied>>,
     /// The header bits of every segment sent for the first time.
     fresh: Flags,
     timer: Time,
@@ -181,6 +184,7 @@ impl Sender {
             resent: 0,
             marked: 0,
             cwr: false,
+            count: options.counts_marks().then(|| Box::new(Copied::new())),
             fresh: repair::capability(&options, controller.marks()),
             timer: Time::NEVER,
             pace: Time::ZERO,
@@ -309,7 +313,7 @@ impl Sender {
         let flight = self.flight();
         let recovering = self.phase == Phase::Recovery;
         // An echoed mark does not grow the window (RFC 3168 §6.1.2).
-        let echoed = self.options.ecn && packet.flags.has(Flags::ECE);
+        let echoed = self.reports_marks(packet);
         let limited = !self.window_is_full() && !self.is_paced();
         let credit = if recovering || echoed { 0.0 } else { self.credit(newly, limited) };
         let acked = self.bytes_between(self.una, packet.seq);
@@ -318,6 +322,7 @@ impl Sender {
         }
         self.count_duplicates(packet, newly, recovering);
         let arrived = self.arrived();
+        let (echoed, marked) = self.read_marks(packet, echoed, arrived);
         let signal = Ack {
             now,
             rtt,
@@ -325,7 +330,7 @@ impl Sender {
             acked: newly,
             delivered: u64::from(self.delivered),
             resent: u64::from(self.resent),
-            marked: if echoed && self.controller.marks() != Marks::Classic { arrived } else { 0 },
+            marked,
             limited,
             credit,
             una: u64::from(self.una),

@@ -3,7 +3,7 @@
 
 use super::{Phase, Sender, Woken};
 use crate::cc::{Ecn, Loss, Marks, Timeout};
-use crate::packet::Flags;
+use crate::packet::{Flags, Packet};
 use crate::tcp::prr::{Progress, Prr};
 use crate::tcp::{Options, Recovery, Reduction};
 use crate::units::Time;
@@ -166,6 +166,28 @@ impl Sender {
     pub(super) fn fresh(&mut self) -> Flags {
         let cwr = std::mem::take(&mut self.cwr);
         self.fresh.with_if(cwr, Flags::CWR)
+    }
+
+    /// Whether an acknowledgement reports marks, as far as its header shows.
+    #[inline]
+    pub(super) fn reports_marks(&self, packet: &Packet) -> bool {
+        self.options.ecn
+            && match &self.count {
+                Some(count) => count.fewest(packet.flags) > 0,
+                None => packet.flags.has(Flags::ECE),
+            }
+    }
+
+    /// Whether an acknowledgement that `arrived` packets caused reports marks, and how many for the controller.
+    #[inline]
+    pub(super) fn read_marks(&mut self, packet: &Packet, echoed: bool, arrived: u32) -> (bool, u32) {
+        let marks = match &mut self.count {
+            Some(count) if self.options.ecn => count.read(packet.flags, arrived),
+            _ if echoed => arrived,
+            _ => 0,
+        };
+        let reported = if self.count.is_some() { marks > 0 } else { echoed };
+        (reported, if self.controller.marks() == Marks::Classic { 0 } else { marks })
     }
 
     pub(super) fn on_echo(&mut self, now: Time, flight: f64, arrived: u32) {
