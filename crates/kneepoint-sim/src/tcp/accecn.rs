@@ -125,8 +125,14 @@ fn safest(fewest: u32, arrived: u32) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
+    use crate::cc;
+    use crate::packet::Packet;
     use crate::rng::Rng;
+    use crate::tcp::{EcnFeedback, Options, Receiver, Recovery, Sender};
+    use crate::units::{Bytes, Span, Time};
 
     #[test]
     fn the_counter_begins_at_five_in_the_three_flags() {
@@ -210,5 +216,54 @@ mod tests {
         counter.count(true);
         let new = counter.report();
         assert_eq!([copy.read(new, 1), copy.read(old, 0), copy.read(new, 1)], [1, 0, 0]);
+    }
+
+    /// The marks of a transfer that a sender counts, and those there were: a fifth of the packets are marked, and three of four
+    /// acknowledgements are lost.
+    fn counted(name: &str, recovery: Recovery, ecn_feedback: EcnFeedback) -> (f64, f64) {
+        let options = Arc::new(Options { recovery, ecn_feedback, ..Options::default() });
+        let config = cc::Config::named(name).expect("a controller of the registry");
+        let mut sender = Sender::new(options.clone(), &config, Some(Bytes(2_000_000)));
+        let mut receiver = Receiver::new(&options, sender.controller().marks());
+        let (mut rng, mut now, mut number, mut marks) = (Rng::stream(1, "accecn", 1), Time::ZERO, 0u32, 0.0);
+        while !sender.done() {
+            let mut flight = Vec::new();
+            while let Some(segment) = sender.poll(now) {
+                let marked = segment.flags.has(Flags::ECT) && rng.chance(0.2);
+                marks += f64::from(u8::from(marked));
+                let flags = segment.flags.with_if(marked, Flags::CE);
+                flight.push(Packet::data(0, segment.seq, segment.size, flags, now));
+            }
+            now = if flight.is_empty() {
+                sender.next_wakeup(now).max(now)
+            } else {
+                now + Span::from_millis(20)
+            };
+            for packet in flight {
+                let reply = receiver.on_next(&packet, now).or_else(|| receiver.on_data(&packet, now));
+                number += 1;
+                if let Some(reply) = reply.filter(|_| number % 4 == 0) {
+                    let ack = Packet::ack(0, reply.seq, 40, reply.flags, reply.sent, reply.sack);
+                    sender.on_ack(&ack, now, &mut rng);
+                }
+            }
+            sender.on_wakeup(now);
+        }
+        let state = sender.controller().state();
+        let counted = state.iter().find(|(one, _)| *one == "marked_packets").expect("a count").1;
+        (counted, marks)
+    }
+
+    #[test]
+    fn with_three_of_four_acknowledgements_lost_the_count_is_exact_and_echoes_are_not() {
+        for name in ["dctcp", "prague"] {
+            for recovery in [Recovery::Sack, Recovery::Rack] {
+                let (counted_marks, marks) = counted(name, recovery, EcnFeedback::AccEcn);
+                assert!(marks > 100.0);
+                assert_eq!(counted_marks, marks, "{name}, {recovery:?}");
+                let (echoed, real) = counted(name, recovery, EcnFeedback::Echo);
+                assert_ne!(echoed, real, "{name}, {recovery:?}");
+            }
+        }
     }
 }
