@@ -38,24 +38,24 @@ impl Sender {
         let one_way = host.options.timestamps.then(|| packet.lag.span());
         if !told.silent {
             let (_, marked) = self.read_marks(packet, echoed, told.delivered);
-            let Some((rack, mut host)) = self.lend(now) else { return Heard::default() };
+            let Some((recovery, mut rest)) = self.lend(now) else { return Heard::default() };
             let signal = Ack {
                 now,
                 rtt: told.rtt,
                 one_way,
                 acked: told.acked,
-                delivered: rack.delivered(),
-                resent: u64::from(rack.losses()),
+                delivered: recovery.delivered(),
+                resent: u64::from(recovery.losses()),
                 marked,
                 limited,
                 credit: told.credit,
-                una: u64::from(rack.una()),
-                next: u64::from(rack.high()),
-                in_flight: rack.pipe(),
-                recovering: rack.recovering(),
+                una: u64::from(recovery.una()),
+                next: u64::from(recovery.high()),
+                in_flight: recovery.pipe(),
+                recovering: recovery.recovering(),
             };
-            host.controller.on_ack(&signal, rng);
-            rack.settle(&told, &mut host);
+            rest.controller.on_ack(&signal, rng);
+            recovery.settle(&told, &mut rest);
         }
         let acked = self.bytes_between(self.una, self.una + told.acked);
         self.follow();
