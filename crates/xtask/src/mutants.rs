@@ -135,7 +135,8 @@ struct Made {
 impl Made {
     fn new(arguments: &Arguments) -> Result<Made, String> {
         let failed = |error: std::io::Error| format!("{}: {error}", arguments.scratch.display());
-        let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().map_err(failed)?;
+        let repository =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().map_err(failed)?;
         let _ = fs::remove_dir_all(arguments.scratch.join("src"));
         fs::create_dir_all(arguments.scratch.join("src")).map_err(failed)?;
         let root = arguments.scratch.canonicalize().map_err(failed)?;
@@ -164,8 +165,8 @@ impl Made {
     fn copy(&self, from: &Path, to: &Path, first: bool, mutant: Option<&Mutant>) -> Result<(), String> {
         let failed = |error: std::io::Error| format!("{}: {error}", from.display());
         let mut text = fs::read_to_string(from).map_err(failed)?;
-        let is_file = |mutant: &&Mutant| from == self.repository.join(&mutant.file);
-        if let Some(mutant) = mutant.filter(is_file) {
+        let is_here = |one: &&Mutant| from == self.repository.join(&one.file);
+        if let Some(mutant) = mutant.filter(is_here) {
             text = changed(mutant, &text)?;
         }
         let above = if first { "use super::" } else { "use super::super::" };
@@ -213,7 +214,9 @@ impl Made {
     /// The exit status of a gate.
     fn knee(&self, words: &[&str], baseline: &Path) -> Result<Option<i32>, String> {
         let mut knee = Command::new(self.target.join("debug/mutants"));
-        knee.args(words).args(["--quick", "--suite", SUITES, "--fresh", "--json", "--baseline"]).arg(baseline);
+        knee.args(words)
+            .args(["--quick", "--suite", SUITES, "--fresh", "--json", "--baseline"])
+            .arg(baseline);
         let output = knee.current_dir(&self.root).output().map_err(|error| error.to_string())?;
         match output.status.code() {
             Some(0 | 1) => Ok(output.status.code()),
