@@ -17,6 +17,7 @@
 //! have no types, a gap is a loss at once even where a path reorders, and a report has the exact times of arrivals.
 
 mod calls;
+mod way;
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -25,6 +26,8 @@ use super::{Cue, Demand, Kind, Nature, Request, Site, Source, Streams};
 use crate::metric::Reports;
 use crate::rng::Rng;
 use crate::units::{Bytes, Rate, Span, Time};
+
+use way::{Arrival, Parcel, Told};
 
 crate::settings! {
     /// A live encoder with feedback.
@@ -71,34 +74,6 @@ const HEADERS: f64 = 40.0;
 const REPORT: u64 = 44;
 /// Time without a report after which packets in flight are lost.
 const SILENCE: Span = Span::from_secs(1);
-
-/// A packet on its way from the encoder to its report.
-#[derive(Clone, Copy, Debug)]
-struct Parcel {
-    frame: u64,
-    size: u64,
-    /// When it left the encoder, then when it was sent.
-    at: Time,
-    number: u32,
-    /// Whether it has arrived: a path may deliver it twice.
-    there: bool,
-}
-
-/// A packet at the receiver.
-#[derive(Clone, Copy, Debug)]
-struct Arrival {
-    number: u32,
-    at: Time,
-    marked: bool,
-}
-
-/// A report under way: the arrivals that it tells, and the time of its making.
-#[derive(Clone, Copy, Debug)]
-struct Told {
-    number: u32,
-    arrivals: u64,
-    made: Time,
-}
 
 /// A member: the encoder and sender, and the receiver of its packets.
 #[derive(Clone, Debug)]
