@@ -24,11 +24,13 @@
 //! 0.04 that a round trip of 5 ms adds to every mark.
 //! The draft's own text was not at hand: the rules here come from that implementation and from others that cite the
 //! draft's sections, with their section numbers.
-//! Departures: marks are echoed one by one (RFC 8257 §3.2) instead of counted by the receiver (AccECN), and a retransmission
-//! cannot carry one. Left out: windows below two packets, bursts of up to 250 µs for segmentation offload,
+//! Departures: where the host does not count marks (AccECN, `ecn_feedback`), they are echoed one by one (RFC 8257 §3.2), and a retransmission
+//! cannot carry one. With `fallback`, off as in that implementation, a queue that looks classic is answered as one
+//! (`prague/fallback.rs`). Left out: windows below two packets, bursts of up to 250 µs for segmentation offload,
 //! the loss's credit for a mark of the same round trip, undoing a reduction when a loss proves to be reordering,
-//! detection of queues that treat ECT(1) as ECT(0), and CUBIC's growth after a loss.
+//! and CUBIC's growth after a loss.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::delay::Delay;
@@ -37,6 +39,10 @@ use super::window::{InLinux, Window};
 use super::{Ack, Control, Controller, Ecn, Loss, Marks, Sizes, Start, Timeout};
 use crate::rng::Rng;
 use crate::units::{PacketRate, Span, Time};
+
+use fallback::Fallback;
+
+mod fallback;
 
 crate::settings! {
     /// Prague's parameters.
@@ -47,6 +53,8 @@ crate::settings! {
         virtual_rtt: Span = Span::from_millis(25), Span::ZERO..=Span::from_secs(1);
         /// Round trips after slow start before the virtual round trip counts, so that short transfers are as fast as possible.
         transition: u32 = 500, 0..=1000000;
+        /// Whether a queue whose delay is long and varies is answered as a classic one, which marks ECT(1) as ECT(0).
+        fallback: bool = false;
     }
 }
 
@@ -65,6 +73,7 @@ pub struct Prague {
     /// Round trips yet to pass before the virtual one counts.
     transition: u32,
     least_virtual: Span,
+    fallback: Option<Box<Fallback>>,
 }
 
 impl Prague {
@@ -86,6 +95,13 @@ impl Prague {
         ratio * ratio
     }
 
+    /// The window is about to be reduced.
+    fn reducing(&mut self) {
+        if let Some(fallback) = &mut self.fallback {
+            fallback.reduced(self.window.ssthresh);
+        }
+    }
+
     /// A window of data is over: takes its marks into alpha, once Rv has passed too.
     fn end_window(&mut self, ack: &Ack) {
         if !self.seen {
@@ -93,6 +109,9 @@ impl Prague {
         } else if ack.now.since(self.averaged) >= self.virtual_rtt() {
             self.marking.close(ack);
             self.averaged = ack.now;
+            if let Some(fallback) = &mut self.fallback {
+                fallback.judge();
+            }
         } else {
             return;
         }
@@ -117,6 +136,7 @@ impl Controller for Prague {
             reduced: None,
             transition: params.transition,
             least_virtual: params.virtual_rtt,
+            fallback: params.fallback.then(|| Box::new(Fallback::new())),
         }
     }
 
@@ -124,6 +144,9 @@ impl Controller for Prague {
     fn on_ack(&mut self, ack: &Ack, _: &mut Rng) {
         if let Some(rtt) = ack.rtt {
             self.rtt.observe(rtt);
+            if let Some(fallback) = &mut self.fallback {
+                fallback.observe(rtt);
+            }
         }
         if ack.marked > 0 && !self.seen {
             self.seen = true;
@@ -140,11 +163,15 @@ impl Controller for Prague {
     fn on_ecn(&mut self, ecn: &Ecn) {
         if self.reduced.is_none_or(|at| ecn.now.since(at) >= self.virtual_rtt()) {
             self.reduced = Some(ecn.now);
-            self.window.reduce_to(self.window.packets * (1.0 - self.marking.alpha() / 2.0));
+            let marked = self.marking.alpha();
+            let answered = self.fallback.as_ref().map_or(marked, |fallback| fallback.answered(marked));
+            self.reducing();
+            self.window.reduce_to(self.window.packets * (1.0 - answered / 2.0));
         }
     }
 
     fn on_loss(&mut self, loss: &Loss) {
+        self.reducing();
         self.window.reduce_to(loss.flight / 2.0);
     }
 
@@ -167,6 +194,7 @@ impl Controller for Prague {
     fn state(&self) -> Vec<(&'static str, f64)> {
         let mut state = self.marking.state();
         state.push(("virtual_rtt_ms", self.virtual_rtt().as_millis_f64()));
+        state.extend(self.fallback.as_ref().map(|fallback| ("classic_ecn_score", fallback.score())));
         state
     }
 }
@@ -285,5 +313,29 @@ mod tests {
         let mut opening = Trace::new(Prague::new(Params::default(), start));
         opening.ack(Span::ZERO);
         assert_eq!(rate(&opening), Some(2.0 * 11.0 / 0.06));
+    }
+
+    #[test]
+    fn behind_a_classic_queue_a_mark_takes_five_sixteenths_and_without_the_fallback_what_alpha_says() {
+        // Few marks, and round trips between 20 and 44 ms: v and d are far above 750 µs and 2 ms.
+        let left = [true, false].map(|fallback| {
+            let params = Params { fallback, transition: 0, ..Params::default() };
+            let mut trace = Trace::new(Prague::new(params, Start::avoiding(20.0)));
+            trace.rtt = Span::from_millis(20);
+            trace.marked = true;
+            trace.ack(Span::ZERO);
+            trace.marked = false;
+            for round in 0..400 {
+                trace.rtt = Span::from_millis(if round % 20 < 10 { 20 } else { 44 });
+                if round % 50 == 0 {
+                    trace.ecn();
+                }
+                trace.round_trip();
+            }
+            let before = trace.window();
+            trace.ecn();
+            trace.window() / before
+        });
+        assert!((left[0] - 0.6875).abs() < 1e-9 && left[1] > 0.99, "{left:?}");
     }
 }
