@@ -9,8 +9,10 @@
  * Times are nanoseconds since the beginning of the run. Windows are in packets of full size. A flow's
  * state is plain memory of `state` bytes, aligned to 16 and zero before `open`: the laboratory copies it
  * with memcpy, so it must not point into itself, and nothing frees what it points to. Functions have no
- * clock and no random numbers but their arguments, or runs cannot be repeated. Flows of several threads
- * call them at the same time, each with its own state.
+ * clock, no random numbers and no static variables that change, or runs cannot be repeated: flows of
+ * several threads call them at the same time, each with its own state. `control` is asked after every
+ * other function. An answer that no host can use, such as a window of NaN, is refused in a trial before
+ * the first run; in a run the answer before it stays, and the flow's state counts `unusable answers`.
  */
 #ifndef KNEE_CONTROLLER_H
 #define KNEE_CONTROLLER_H
@@ -49,7 +51,7 @@ struct knee_ack {
 struct knee_event {
     uint64_t now_ns;
     double flight;      /* packets that a reduction starts from */
-    uint64_t una;
+    uint64_t una;       /* first packet not yet acknowledged in order; of a timeout and a mark: as next */
     uint64_t next;      /* the episode ends when this packet is acknowledged */
     bool reported;      /* a timeout whose loss was already reported: the threshold must not fall again */
 };
@@ -86,8 +88,8 @@ struct knee_controller {
     void (*on_loss)(void *state, const struct knee_event *loss);
     void (*on_timeout)(void *state, const struct knee_event *timeout);
     void (*on_mark)(void *state, const struct knee_event *mark); /* NULL: as on_loss */
-    void (*on_resize)(void *state, const struct knee_resize *sizes);
-    void (*on_resume)(void *state, uint64_t now_ns, uint64_t idle_ns); /* sending begins again, nothing in flight */
+    void (*on_resize)(void *state, const struct knee_resize *sizes);   /* NULL: reductions are not undone */
+    void (*on_resume)(void *state, uint64_t now_ns, uint64_t idle_ns); /* sending begins again, nothing in flight; NULL: ignored */
     void (*control)(const void *state, struct knee_control *control);
 };
 

@@ -121,9 +121,9 @@ pub enum Refused {
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
-            Refused::Text("name") => {
-                f.write_str("`name` of a knee_controller must be small letters, digits and dashes")
-            }
+            Refused::Text("name") => f.write_str(
+                "`name` of a knee_controller must be small letters, digits and dashes, a letter first",
+            ),
             Refused::Text(field) => write!(f, "`{field}` of a knee_controller must be a text in UTF-8"),
             Refused::Absent(name, field) => {
                 write!(f, "`{name}` in C has no function `{field}`: it is required")

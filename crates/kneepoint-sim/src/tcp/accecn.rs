@@ -27,15 +27,13 @@ use crate::packet::Flags;
 const CYCLE: u32 = 8;
 /// Both counters begin here.
 const INITIAL: u32 = 5;
-/// Marks at which a receiver acknowledges at once (the recommended `n`).
-const URGENT: u32 = 2;
 /// One packet in the mean of acknowledged packets, and the inverse weight of a new one (Linux `PKTS_ACKED_PREC`, `PKTS_ACKED_WEIGHT`).
 const ONE: u32 = 64;
 /// A mean of more packets than this comes from thinned acknowledgements (Linux `ACK_COMP_THRESH`).
 const THIN: u32 = 4;
 
 /// A count in the flags AE, CWR and ECE of an acknowledgement.
-fn encode(count: u32) -> Flags {
+fn encode(count: u8) -> Flags {
     Flags::default()
         .with_if(count & 4 != 0, Flags::AE)
         .with_if(count & 2 != 0, Flags::CWR)
@@ -52,28 +50,29 @@ fn decode(flags: Flags) -> u32 {
 /// The receiver's count.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Counter {
-    /// r.cep.
-    packets: u32,
-    /// Marks since the last acknowledgement.
-    unsaid: u32,
+    /// r.cep, modulo a multiple of 8.
+    packets: u8,
+    /// A mark was counted since the last acknowledgement: with the second one the receiver acknowledges at once.
+    unsaid: bool,
 }
 
 impl Counter {
     /// Of a new connection.
     pub(super) fn new() -> Counter {
-        Counter { packets: INITIAL, unsaid: 0 }
+        Counter { packets: INITIAL as u8, unsaid: false }
     }
 
     /// A packet arrived; returns whether its acknowledgement is urgent.
     pub(super) fn count(&mut self, marked: bool) -> bool {
-        self.packets = self.packets.wrapping_add(u32::from(marked));
-        self.unsaid += u32::from(marked);
-        marked && self.unsaid >= URGENT
+        let urgent = marked && self.unsaid;
+        self.packets = self.packets.wrapping_add(u8::from(marked));
+        self.unsaid |= marked;
+        urgent
     }
 
     /// The flags of an acknowledgement.
     pub(super) fn report(&mut self) -> Flags {
-        self.unsaid = 0;
+        self.unsaid = false;
         encode(self.packets)
     }
 }
@@ -137,7 +136,7 @@ mod tests {
     #[test]
     fn the_counter_begins_at_five_in_the_three_flags() {
         assert_eq!(Counter::new().report(), Flags::AE.with(Flags::ECE));
-        assert!((0..CYCLE).all(|count| decode(encode(count)) == count));
+        assert!((0..8).all(|count| decode(encode(count)) == u32::from(count)));
         assert_eq!(encode(13), encode(5));
     }
 
