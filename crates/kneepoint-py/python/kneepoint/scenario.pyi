@@ -89,7 +89,7 @@ CcBbr = TypedDict("CcBbr", {"era": Literal["auto", "draft", "linux"], "startup_g
 CcBbr3 = TypedDict("CcBbr3", {"loss_threshold": Union[float, str], "beta": Union[float, str], "headroom": Union[float, str], "probe_gain": Union[float, str], "probe_wait": str, "probe_rounds": Union[float, str], "precautionary": bool, "probe_rtt_interval": str, "min_window": Union[float, str], "kind": Literal["bbr3"]}, total=False)
 CcCopa = TypedDict("CcCopa", {"delta": Union[float, str], "competitive": bool, "rtt_window": str, "min_window": Union[float, str], "kind": Literal["copa"]}, total=False)
 CcDctcp = TypedDict("CcDctcp", {"gain": Union[float, str], "initial_alpha": Union[float, str], "kind": Literal["dctcp"]}, total=False)
-CcPrague = TypedDict("CcPrague", {"gain": Union[float, str], "virtual_rtt": str, "transition": int, "kind": Literal["prague"]}, total=False)
+CcPrague = TypedDict("CcPrague", {"gain": Union[float, str], "virtual_rtt": str, "transition": int, "fallback": bool, "kind": Literal["prague"]}, total=False)
 CcCompound = TypedDict("CcCompound", {"alpha": Union[float, str], "beta": Union[float, str], "k": Union[float, str], "gamma": Union[float, str], "zeta": Union[float, str], "kind": Literal["compound"]}, total=False)
 CcWestwood = TypedDict("CcWestwood", {"history": Union[float, str], "least_interval": str, "kind": Literal["westwood"]}, total=False)
 CcVeno = TypedDict("CcVeno", {"beta": Union[float, str], "random_decrease": Union[float, str], "loss_decrease": Union[float, str], "kind": Literal["veno"]}, total=False)
@@ -123,6 +123,7 @@ ArrivalsSection = TypedDict("ArrivalsSection", {"name": str, "nodes": int, "star
 CbrSection = TypedDict("CbrSection", {"name": str, "count": int, "start": str, "stop": str, "direction": Literal["forward", "reverse"], "rtt": Union[str, Sequence[str]], "from": str, "to": str, "rate": str, "size": str, "on": str, "off": str}, total=False)
 DatagramsSection = TypedDict("DatagramsSection", {"name": str, "count": int, "start": str, "stop": str, "direction": Literal["forward", "reverse"], "rtt": Union[str, Sequence[str]], "from": str, "to": str, "list": Union[str, Sequence[str]], "file": str, "size": str, "period": str}, total=False)
 VideoSection = TypedDict("VideoSection", {"name": str, "count": int, "start": str, "stop": str, "direction": Literal["forward", "reverse"], "rtt": Union[str, Sequence[str]], "from": str, "to": str, "rate": str, "size": str, "cc": "Cc", "tcp": "Options"}, total=False)
+MediaSection = TypedDict("MediaSection", {"name": str, "count": int, "start": str, "stop": str, "direction": Literal["forward", "reverse"], "rtt": Union[str, Sequence[str]], "from": str, "to": str, "control": str, "min": str, "max": str, "initial": str, "fps": Union[float, str], "deviation": Union[float, str], "size": str, "interval": str, "deadline": str, "pause": str, "resume": str}, total=False)
 VodSection = TypedDict("VodSection", {"name": str, "count": int, "start": str, "stop": str, "direction": Literal["forward", "reverse"], "rtt": Union[str, Sequence[str]], "from": str, "to": str, "ladder": Union[str, Sequence[str]], "rule": str, "segment": str, "room": str, "startup": str, "resume": str, "frames": Union[str, Sequence[str]], "frames_file": str, "fps": Union[float, str], "segments": str, "segments_file": str, "cc": "Cc", "tcp": "Options"}, total=False)
 ControllersReno = TypedDict("ControllersReno", {"increase": Union[float, str], "decrease": Union[float, str]}, total=False)
 ControllersPert = TypedDict("ControllersPert", {"t1": str, "t2": str, "t3": str, "pmax": Union[float, str], "every": str, "once_per_round_trip": bool, "loss_counts": bool, "signal": Literal["rtt", "one-way"], "history": Union[float, str], "decrease": Union[float, str], "loss_decrease": Union[float, str], "increase": Union[float, str], "early_in_slow_start": bool, "min_window": Union[float, str], "min_threshold": Union[float, str], "grow_on_response": bool}, total=False)
@@ -145,7 +146,7 @@ ControllersBbr = TypedDict("ControllersBbr", {"era": Literal["auto", "draft", "l
 ControllersBbr3 = TypedDict("ControllersBbr3", {"loss_threshold": Union[float, str], "beta": Union[float, str], "headroom": Union[float, str], "probe_gain": Union[float, str], "probe_wait": str, "probe_rounds": Union[float, str], "precautionary": bool, "probe_rtt_interval": str, "min_window": Union[float, str]}, total=False)
 ControllersCopa = TypedDict("ControllersCopa", {"delta": Union[float, str], "competitive": bool, "rtt_window": str, "min_window": Union[float, str]}, total=False)
 ControllersDctcp = TypedDict("ControllersDctcp", {"gain": Union[float, str], "initial_alpha": Union[float, str]}, total=False)
-ControllersPrague = TypedDict("ControllersPrague", {"gain": Union[float, str], "virtual_rtt": str, "transition": int}, total=False)
+ControllersPrague = TypedDict("ControllersPrague", {"gain": Union[float, str], "virtual_rtt": str, "transition": int, "fallback": bool}, total=False)
 ControllersCompound = TypedDict("ControllersCompound", {"alpha": Union[float, str], "beta": Union[float, str], "k": Union[float, str], "gamma": Union[float, str], "zeta": Union[float, str]}, total=False)
 ControllersWestwood = TypedDict("ControllersWestwood", {"history": Union[float, str], "least_interval": str}, total=False)
 ControllersVeno = TypedDict("ControllersVeno", {"beta": Union[float, str], "random_decrease": Union[float, str], "loss_decrease": Union[float, str]}, total=False)
@@ -188,6 +189,7 @@ ArrivalsSection = ArrivalsSection
 CbrSection = CbrSection
 DatagramsSection = DatagramsSection
 VideoSection = VideoSection
+MediaSection = MediaSection
 VodSection = VodSection
 
 class Scenario:
@@ -221,6 +223,7 @@ class Scenario:
     cbr: Constant bit rate: datagrams on a fixed schedule, without congestion control.
     datagrams: Datagrams: packets at recorded instants and of recorded sizes, such as the UDP of a game or a call in a capture.
     video: Live video: packets at a constant rate, handed to TCP as they are made.
+    media: Media: a live encoder over RTP with feedback, whose rate a control sets.
     vod: Video on demand: segments of stored video, fetched one after another into a playout buffer.
     controllers: Parameters of controllers wherever a group chooses one of them, as in `[controllers.pert]`.
     sweep: Fields by path and the values they take, in every combination.
@@ -258,6 +261,7 @@ class Scenario:
         cbr: Union[Sequence["CbrSection"], "CbrSection"] = ...,
         datagrams: Union[Sequence["DatagramsSection"], "DatagramsSection"] = ...,
         video: Union[Sequence["VideoSection"], "VideoSection"] = ...,
+        media: Union[Sequence["MediaSection"], "MediaSection"] = ...,
         vod: Union[Sequence["VodSection"], "VodSection"] = ...,
         controllers: Controllers = ...,
         sweep: Mapping[str, Any] = ...,
