@@ -21,6 +21,8 @@
 //! ACE, the fall-back to classic ECN and the detection of zeroed or bleached fields (§3.2.2.2 to §3.2.2.4). Emulated networks and their
 //! packets do not carry it, and neither do files of captured packets (the flag AE).
 
+use std::num::NonZeroU8;
+
 use crate::packet::Flags;
 
 /// The values of ACE.
@@ -77,24 +79,29 @@ impl Counter {
     }
 }
 
-/// The sender's copy of the count.
+/// The sender's copy of the count, in four bytes with its absence.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Copied {
-    /// s.cep.
-    packets: u32,
-    /// The mean number of packets that an acknowledgement is for, in parts of [`ONE`]; 0 before the first.
-    mean: u32,
+    /// s.cep modulo 8, and 8.
+    packets: NonZeroU8,
+    /// The mean number of packets that an acknowledgement is for, in parts of [`ONE`], at most a thousand; 0 before the first.
+    mean: u16,
+}
+
+/// A count modulo 8, and 8.
+fn kept(count: u32) -> NonZeroU8 {
+    NonZeroU8::MIN.saturating_add((CYCLE + count % CYCLE) as u8 - 1)
 }
 
 impl Copied {
     /// Of a new connection.
     pub(super) fn new() -> Copied {
-        Copied { packets: INITIAL, mean: 0 }
+        Copied { packets: kept(INITIAL), mean: 0 }
     }
 
     /// The fewest marks that an acknowledgement may report.
     pub(super) fn fewest(&self, flags: Flags) -> u32 {
-        decode(flags).wrapping_sub(self.packets) % CYCLE
+        decode(flags).wrapping_sub(u32::from(self.packets.get())) % CYCLE
     }
 
     /// The marks that an acknowledgement of `arrived` packets reports.
@@ -103,16 +110,15 @@ impl Copied {
             return 0;
         }
         let sample = arrived.saturating_mul(ONE);
-        self.mean = match self.mean {
-            0 => sample,
-            mean => {
-                (u64::from(mean) * u64::from(ONE - 1) + u64::from(sample)).div_euclid(u64::from(ONE)) as u32
-            }
+        let mean = match u32::from(self.mean) {
+            0 => u64::from(sample),
+            mean => (u64::from(mean) * u64::from(ONE - 1) + u64::from(sample)) / u64::from(ONE),
         };
+        self.mean = u16::try_from(mean).unwrap_or(u16::MAX);
         let fewest = self.fewest(flags);
-        let thin = self.mean > THIN * ONE;
+        let thin = u32::from(self.mean) > THIN * ONE;
         let marks = if arrived < CYCLE || thin { fewest } else { safest(fewest, arrived) };
-        self.packets = self.packets.wrapping_add(marks);
+        self.packets = kept(u32::from(self.packets.get()) + marks % CYCLE);
         marks
     }
 }
@@ -146,6 +152,13 @@ mod tests {
         // Of nine packets no ten are marked.
         assert_eq!(safest(2, 9), 2);
         assert_eq!([safest(0, 8), safest(0, 15), safest(7, 15)], [8, 8, 15]);
+    }
+
+    #[test]
+    fn the_copy_has_no_more_than_four_bytes() {
+        assert_eq!(size_of::<Option<Copied>>(), 4);
+        assert!((0..20).all(|count| u32::from(kept(count).get()) == 8 + count % 8));
+        assert!(size_of::<Sender>() + size_of::<Receiver>() < 768);
     }
 
     #[test]

@@ -114,8 +114,8 @@ pub struct Sender {
     point: u32,
     /// Duplicates are meaningless until something above it is acknowledged: they may answer segments sent twice.
     guard: u32,
-    /// The segment at whose retransmission the timer expired last.
-    expired: Option<u32>,
+    /// One above the segment at whose retransmission the timer expired last.
+    expired: u32,
     /// Packets in the network while a scoreboard guides recovery, counted from zero at each acknowledgement.
     pipe: u32,
     /// The next segment to send is `una`, regardless of the window.
@@ -133,7 +133,7 @@ pub struct Sender {
     /// The next new segment acknowledges the receiver's echo.
     cwr: bool,
     /// The copy of the receiver's count of marks, where it reports one.
-    count: Option<Box<Copied>>,
+    count: Option<Copied>,
     /// The header bits of every segment sent for the first time.
     fresh: Flags,
     timer: Time,
@@ -175,7 +175,7 @@ impl Sender {
             inflation: 0,
             point: 0,
             guard: 0,
-            expired: None,
+            expired: 0,
             pipe: 0,
             resend: false,
             rescued: false,
@@ -184,7 +184,7 @@ impl Sender {
             resent: 0,
             marked: 0,
             cwr: false,
-            count: options.counts_marks().then(|| Box::new(Copied::new())),
+            count: options.counts_marks().then(Copied::new),
             fresh: repair::capability(&options, controller.marks()),
             timer: Time::NEVER,
             pace: Time::ZERO,

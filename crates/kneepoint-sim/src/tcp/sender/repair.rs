@@ -92,7 +92,7 @@ impl Sender {
         }
         // The threshold is held where the timer has already resent this segment (RFC 5681 §3.1). The back-off shows
         // nothing: a duplicate acknowledgement with a timestamp clears it.
-        let again = self.expired.replace(self.una) == Some(self.una);
+        let again = std::mem::replace(&mut self.expired, self.una + 1) == self.una + 1;
         self.rtt.back_off();
         self.timed = None;
         self.restart(now, self.flight(), again);
