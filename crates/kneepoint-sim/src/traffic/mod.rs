@@ -18,6 +18,7 @@ mod roll;
 pub mod rtp;
 mod sample;
 mod size;
+mod written;
 
 pub use distribution::{Distribution, Observed};
 pub use external::External;

@@ -8,11 +8,9 @@ mod ladder;
 
 pub use ladder::Ladder;
 
-use std::cmp::Ordering;
 use std::fmt;
 
-use crate::settings::{Raw, Refusal, Setting, Settings};
-use crate::suggest::did_you_mean;
+use crate::settings::Settings;
 use crate::units::{Rate, Span};
 
 /// Inputs of a rule that chooses the next segment.
@@ -61,67 +59,12 @@ impl Any {
     }
 }
 
-/// A rule is written as its name, or with parameters as `bba:reservoir=0.4,upper=0.8`.
-impl Setting for Config {
-    const KIND: &'static str = "rule";
-    const JSON: &'static [&'static str] = &["string"];
-
-    fn read(raw: &Raw) -> Result<Config, String> {
-        let written = match raw {
-            Raw::Text(text) => text.as_str(),
-            _ => "",
-        };
-        let (name, settings) = written.split_once(':').unwrap_or((written, ""));
-        let names: Vec<&str> = REGISTRY.iter().map(|entry| entry.name).collect();
-        let unknown =
-            || format!("{raw} is not a rule of adaptive bit rate: {}", did_you_mean(name.trim(), &names));
-        let mut config = Config::named(name.trim()).ok_or_else(unknown)?;
-        for setting in settings.split(',').filter(|_| !settings.is_empty()) {
-            let (key, value) = setting.split_once('=').ok_or_else(|| {
-                format!("`{}` sets nothing: write settings as in `bba:reservoir=0.4`", setting.trim())
-            })?;
-            config.set(key.trim(), &Raw::guess(value.trim())).map_err(|refusal| match refusal {
-                Refusal::Value(why) => format!("{}: {why}", key.trim()),
-                Refusal::Unknown => {
-                    let known: Vec<&str> = config.fields().map(|(known, _)| known).collect();
-                    format!("{name} has no parameter `{}`: {}", key.trim(), did_you_mean(key.trim(), &known))
-                }
-            })?;
-        }
-        config.check().map(|()| config)
-    }
-}
-
-impl Config {
-    /// The names of its parameters, and their defaults.
-    fn fields(&self) -> impl Iterator<Item = (&'static str, String)> + use<> {
-        let own = self.name();
-        let entry = REGISTRY.iter().find(|entry| entry.name == own);
-        entry.into_iter().flat_map(|entry| entry.fields).map(|field| (field.name, field.default()))
-    }
-}
-
-impl fmt::Display for Config {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str(self.name())?;
-        let set = self.fields().filter_map(|(name, default)| {
-            self.get(name).filter(|value| *value != default).map(|value| format!("{name}={value}"))
-        });
-        set.zip([":"].into_iter().chain(std::iter::repeat(",")))
-            .try_for_each(|(set, mark)| write!(f, "{mark}{set}"))
-    }
-}
-
-/// Rules have no order.
-impl PartialOrd for Config {
-    fn partial_cmp(&self, other: &Config) -> Option<Ordering> {
-        (self == other).then_some(Ordering::Equal)
-    }
-}
+super::written::written!("a rule of adaptive bit rate", "bba:reservoir=0.4");
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::settings::{Raw, Setting};
 
     fn read(text: &str) -> Result<Config, String> {
         Config::read(&Raw::Text(text.into()))

@@ -4,11 +4,9 @@
 //! A control sees the outcome of packets that feedback reports, and sets the target of the encoder, the pace of the sender and the bytes
 //! that may be in flight. To add one: write `traffic/rtp/NAME.rs` like `traffic/rtp/gcc.rs` and add its line to the registry below.
 
-use std::cmp::Ordering;
 use std::fmt;
 
-use crate::settings::{Raw, Refusal, Setting, Settings};
-use crate::suggest::did_you_mean;
+use crate::settings::Settings;
 use crate::units::{Bytes, Rate, Span, Time};
 
 /// The encoder that a control serves.
@@ -74,7 +72,7 @@ pub trait Control: Clone + fmt::Debug {
     fn on_frame(&mut self, _size: f64, _waits: Span) {}
     /// The target of the encoder in bit/s on the wire, within its limits.
     fn target(&self) -> f64;
-    /// The rate in bit/s at which the sender sends what it has.
+    /// The rate in bit/s at which the sender empties its queue.
     fn pace(&self) -> f64;
     /// The bytes that may be in flight; infinite without a window.
     fn window(&self) -> f64 {
@@ -114,68 +112,13 @@ impl Any {
     }
 }
 
-/// A control is written as its name, or with parameters as `scream:l4s=true`.
-impl Setting for Config {
-    const KIND: &'static str = "rule";
-    const JSON: &'static [&'static str] = &["string"];
-
-    fn read(raw: &Raw) -> Result<Config, String> {
-        let written = match raw {
-            Raw::Text(text) => text.as_str(),
-            _ => "",
-        };
-        let (name, settings) = written.split_once(':').unwrap_or((written, ""));
-        let names: Vec<&str> = REGISTRY.iter().map(|entry| entry.name).collect();
-        let unknown =
-            || format!("{raw} is not a rate control of media: {}", did_you_mean(name.trim(), &names));
-        let mut config = Config::named(name.trim()).ok_or_else(unknown)?;
-        for setting in settings.split(',').filter(|_| !settings.is_empty()) {
-            let (key, value) = setting.split_once('=').ok_or_else(|| {
-                format!("`{}` sets nothing: write settings as in `NAME:beta=0.85`", setting.trim())
-            })?;
-            config.set(key.trim(), &Raw::guess(value.trim())).map_err(|refusal| match refusal {
-                Refusal::Value(why) => format!("{}: {why}", key.trim()),
-                Refusal::Unknown => {
-                    let known: Vec<&str> = config.fields().map(|(known, _)| known).collect();
-                    format!("{name} has no parameter `{}`: {}", key.trim(), did_you_mean(key.trim(), &known))
-                }
-            })?;
-        }
-        config.check().map(|()| config)
-    }
-}
-
-impl Config {
-    /// The names of its parameters, and their defaults.
-    fn fields(&self) -> impl Iterator<Item = (&'static str, String)> + use<> {
-        let own = self.name();
-        let entry = REGISTRY.iter().find(|entry| entry.name == own);
-        entry.into_iter().flat_map(|entry| entry.fields).map(|field| (field.name, field.default()))
-    }
-}
-
-impl fmt::Display for Config {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str(self.name())?;
-        let set = self.fields().filter_map(|(name, default)| {
-            self.get(name).filter(|value| *value != default).map(|value| format!("{name}={value}"))
-        });
-        set.zip([":"].into_iter().chain(std::iter::repeat(",")))
-            .try_for_each(|(set, mark)| write!(f, "{mark}{set}"))
-    }
-}
-
-/// Controls have no order.
-impl PartialOrd for Config {
-    fn partial_cmp(&self, other: &Config) -> Option<Ordering> {
-        (self == other).then_some(Ordering::Equal)
-    }
-}
+super::written::written!("a rate control of media", "scream:l4s=true");
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::rng::Rng;
+    use crate::settings::{Raw, Setting};
 
     #[test]
     fn a_control_reads_what_it_prints_and_an_error_names_the_remedy() {
