@@ -78,8 +78,11 @@ impl Engine for Linux {
     fn refuse(&self, valid: &Valid) -> Option<String> {
         prepared(valid, 1).err()
     }
-    fn remark(&self, _: &cc::Config) -> Option<String> {
-        None
+    fn remark(&self, controller: &cc::Config) -> Option<String> {
+        Some(format!(
+            "`{}`: hosts and queues are Linux's, to which `[tcp]` does not apply",
+            controller.name()
+        ))
     }
     fn run(
         &self,

@@ -100,6 +100,18 @@ fn a_gate_tells_github_and_says_where_it_could_not_judge() {
 }
 
 #[test]
+fn what_is_nearly_the_name_of_something_is_not_taken_for_something_new() {
+    let threshold = "[[threshold]]\ncase = \"own-alone\"\nclaim = \"usde\"\ncheck = \"utilization >= 0.1\"\n";
+    let here = repository("cubic", threshold);
+    assert_refuses(&knee(here.path(), &["gate", "run"]), 2, &["no claim `usde`", "did you mean `used`?"]);
+    let twice = knee(here.path(), &["gate", "run", "reno", "--suite", "interop,interop"]);
+    assert_refuses(&twice, 2, &["`interop` is among the suites twice"]);
+    let nowhere = repository("cubic", "");
+    let words = ["gate", "run", "--baseline", "gaet.json"];
+    assert_refuses(&knee(nowhere.path(), &words), 2, &["no baseline `gaet.json`", "knee gate accept"]);
+}
+
+#[test]
 fn a_scheme_is_held_against_another_by_the_same_seeds() {
     let here = repository("cubic", "against = \"cubic\"\nmargin = 0.0\n");
     let equal = knee(here.path(), &["gate", "run"]);

@@ -84,6 +84,10 @@ impl Options {
         let against = against.map(|name| read_scheme(session, &name, &[])).transpose()?;
         let baseline = self.baseline.clone().unwrap_or(place.with_file_name(&asked.baseline.0));
         let accepted = accepted(session, &baseline)?;
+        if accepted.is_none() && self.baseline.is_some() && !renews {
+            let message = format!("there is no baseline `{}`", baseline.display());
+            return Err(Failure::usage(message, "`knee gate accept` with the same --baseline writes it"));
+        }
         if let Some(accepted) = accepted.as_ref().filter(|accepted| accepted.subject != subject.name)
             && (self.baseline.is_some() || renews && self.subject.is_some())
         {
@@ -125,7 +129,10 @@ impl Options {
         let own = !self.suite.is_empty();
         let names = if own { &self.suite } else { &asked.suites.0 };
         let mut cases = Vec::new();
-        for name in names {
+        for (number, name) in names.iter().enumerate() {
+            if names[..number].contains(name) {
+                return Err(Failure::usage(format!("`{name}` is among the suites twice"), "name it once"));
+            }
             if !name.ends_with(".toml") {
                 let remedy = "`knee gate init` writes the suites into gate.toml; files of cases end in .toml";
                 cases.extend(suites::cases(name).map_err(|why| Failure::usage(why, remedy))?);

@@ -11,15 +11,17 @@
 //! m(i)       min(groups, 60) · k · 4                                                                           (libwebrtc)
 //! γ(i)       γ + Δt · K · (|m| − γ), K = K_u for |m| > γ, else K_d; kept for |m| − γ > 15; 6 ≤ γ ≤ 600 ms      (§5.4)
 //! over-use   m > γ for 10 ms, in more than one group, and m not falling; under-use: m < −γ                     (§5.4)
-//! A          increase   η^min(Δt,1 s) · A, η = 1.08; near the capacity A + ½ min(Δt / (RTT + 100 ms), 1) packets (§5.5)
-//!            decrease   β · R, β = 0.85, at over-use; under-use holds; A ≤ 1.5 R
+//! A          increase   η^min(Δt,1 s) · A + 1 kbit/s · Δt, η = 1.08                                          (§5.5)
+//!            near the capacity A + ½ min(Δt / (RTT + 100 ms), 1) packets, at least 1 kbit/s · Δt              (§5.5)
+//!            decrease   min(A, β · R), β = 0.85, at the first over-use since the path was normal; under-use holds
+//!            an increase ends at 1.5 R + 10 kbit/s, which lowers no A
 //! R          received bits in the last 500 ms of arrivals                                                      (§5.5)
 //! A_s        p > 10 %   A_s · (1 − p/2);  p < 2 %   1.05 · A_s;  else A_s                                      (§6)
 //! target     min(A, A_s);   pace 2.5 · target                                                                   (libwebrtc)
 //! ```
 //!
 //! Near the capacity: R is within three standard deviations of its moving average at decreases, of weight 0.05 for a new one; the
-//! average starts afresh when R is above that. Readings: K_u = 0.0087 and K_d = 0.039 per ms are libwebrtc's, because the draft's belong
+//! average starts afresh when R is above that, or at a decrease below it. γ begins at 12.5 ms with Δt up to 100 ms, and A waits for 500 ms of arrivals. Readings: K_u = 0.0087 and K_d = 0.039 per ms are libwebrtc's, because the draft's belong
 //! to its own filter; losses are taken over 20 packets or more; a decrease of A_s starts from the target. Departures: no
 //! probing by bursts, no estimate by acknowledged rate at the start, no bound of A_s by TFRC, and arrival times are exact.
 

@@ -11,7 +11,7 @@
 //! scl        (8 (w − w_i) / w_i)², within 0.1 and 1; w_i the window at the first reaction after an increase
 //! loss       w ← 0.7 w
 //! CE, L4S    w ← (1 − b) w, b = α/2 / max(1, s_rtt / 25 ms), times max(¼, scl) for qdelay < target / 4;
-//!            first w ← min(w, most in flight) if the last reaction is 100 max(25 ms, s_rtt) ago
+//!            first w ← min(w, most in flight in the last round trip) if the last reaction is 100 max(25 ms, s_rtt) ago
 //! CE         w ← 0.8 w without L4S
 //! delay      w ← (1 − α_v/2 / max(1, s_rtt / 25 ms)) w, α_v = (qdelay_avg − target/2) / (target/2), at most 1; target 60 ms
 //! increase   Δ = acked, not CE · MSS/w (at most 1) · min(1, s_rtt / 25 ms) · max(¼, scl) · (1 + 0.02 w / MSS · p · scl);
@@ -21,7 +21,7 @@
 //! rate       8 w / s_rtt · (1 − min(0.2, max(0, MSS/w − 0.1))) · MSS / (MSS + 20) / (1.2 + adjust + deviation)
 //! adjust     ← adjust + (wait of the media queue / frame period − ¼) / 16, within 0 and ½, each frame
 //! deviation  ← 63/64 deviation + max(0, size / nominal − 1) / 64, at most 0.2, each frame
-//! pace       1.5 · rate, up to 4 times as much as the rate approaches the highest from 80 % of it
+//! pace       1.5 · rate, of 50 kbit/s at least, up to 4 times as much as the rate approaches the highest from 80 % of it
 //! ```
 //!
 //! Readings: MSS is the full packet; VIRTUAL_RTT bounds the reaction to losses and marks, too; most in flight starts afresh each s_rtt; the

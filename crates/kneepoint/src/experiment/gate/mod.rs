@@ -25,7 +25,7 @@ use crate::scenario::scheme::Scheme;
 use crate::scenario::{Extensions, Fault, Files};
 use crate::spec::Valid;
 use crate::study::{Records, Study, Wanted, Work};
-use crate::suggest::did_you_mean;
+use crate::suggest::{closest, did_you_mean};
 use baseline::KeptCase;
 use suites::Carried;
 
@@ -98,6 +98,13 @@ impl Question {
             let of = |experiment: &&mut Experiment| experiment.id == threshold.case;
             let mut found = false;
             for experiment in experiments.iter_mut().filter(of) {
+                let ids: Vec<&str> = experiment.claims.iter().map(|claim| claim.id.as_str()).collect();
+                if let Some(near) = closest(&threshold.claim, &ids).filter(|near| *near != threshold.claim) {
+                    return Err(Refused::Threshold(format!(
+                        "`{}` has no claim `{}`: did you mean `{near}`? A claim of your own needs a name that is less like it",
+                        threshold.case, threshold.claim
+                    )));
+                }
                 replace(experiment, threshold);
                 found = true;
             }
