@@ -48,6 +48,7 @@ fn what_linux_does_not_have_is_refused_before_anything_runs() {
         ("[queue]\nkind = 'rem'\n", "Linux has no queue discipline `rem`"),
         ("[loss]\nkind = 'at'\n", "NetEm has no losses as `at`"),
         ("[[flows]]\ncc = 'copa'\n", "Linux has no congestion control copa"),
+        ("[[media]]\nname = 'call'\n", "group `call` needs feedback"),
     ] {
         std::fs::write(here.path().join("s.toml"), format!("{SCENARIO}{change}")).unwrap();
         assert_refuses(&knee(here.path(), &["live", "s.toml", "--on", "uml"]), 1, &[said]);

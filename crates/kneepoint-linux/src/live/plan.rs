@@ -126,6 +126,10 @@ impl Plan {
         if !valid.joints().is_empty() {
             return Err("there are no proxies that split connections here: leave `[proxy]` out".into());
         }
+        if let Some(group) = valid.groups().iter().find(|group| group.source.listens()) {
+            let why = "needs feedback on its datagrams, which hosts of the kernel do not give";
+            return Err(format!("group `{}` {why}: leave it out", group.name));
+        }
         let valid = &starting(valid, seed);
         let mut setup = Setup { routes: Routes::new(valid.network()), valid, seed, drawn: BTreeMap::new() };
         let mut plan = Plan::default();
