@@ -12,7 +12,7 @@
  * clock, no random numbers and no static variables that change, or runs cannot be repeated: flows of
  * several threads call them at the same time, each with its own state. `control` is asked after every
  * other function. An answer that no host can use, such as a window of NaN, is refused in a trial before
- * the first run; in a run the answer before it stays, and the flow's state counts `unusable answers`.
+ * the first run; in a run it ends the call with an error, and the run is not kept.
  */
 #ifndef KNEE_CONTROLLER_H
 #define KNEE_CONTROLLER_H

@@ -3,6 +3,7 @@
 
 use std::ffi::c_void;
 use std::fmt;
+use std::sync::{Arc, OnceLock};
 
 use kneepoint::cc::external::Object;
 use kneepoint::cc::steady::ResponseFunction;
@@ -10,15 +11,15 @@ use kneepoint::cc::{self, Advised, Marks, Sizes, Wanted};
 use kneepoint::rng::Rng;
 use kneepoint::units::{PacketRate, Span, Time};
 
-use crate::table::{Ack, Checked, Control, Event, Resize, Start};
-
-/// Packets that a window may have at most.
-const MOST_PACKETS: f64 = 1e6;
+use crate::table::{Ack, Checked, Control, Event, Refused, Resize, Start, Told, WINDOWS};
 
 /// Memory with the alignment of `malloc`.
 #[derive(Clone, Copy)]
 #[repr(C, align(16))]
 struct Cell([u8; 16]);
+
+/// The first answer in any run that no host could use, which all flows of a controller share.
+pub(crate) type Fault = Arc<OnceLock<String>>;
 
 /// A controller and its state.
 #[derive(Clone)]
@@ -27,8 +28,8 @@ pub(crate) struct Flow {
     state: Box<[Cell]>,
     /// The last answer that a host could use.
     control: cc::Control,
-    /// Answers that no host could use, and that the one before stands for.
-    unusable: u64,
+    /// Has an answer that no host could use, for which the one before stands.
+    fault: Fault,
 }
 
 impl fmt::Debug for Flow {
@@ -38,14 +39,14 @@ impl fmt::Debug for Flow {
 }
 
 impl Flow {
-    pub(crate) fn new(table: Checked, start: cc::Start) -> Flow {
+    pub(crate) fn new(table: Checked, start: cc::Start, fault: Fault) -> Flow {
         let state = vec![Cell([0; 16]); table.state.div_ceil(16)].into();
         let control = cc::Control { window: start.initial_window.max(1.0), pacing: None };
-        let mut flow = Flow { table, state, control, unusable: 0 };
+        let mut flow = Flow { table, state, control, fault };
         let given = Start { window: start.initial_window, ssthresh: start.initial_ssthresh };
         // SAFETY: the state has the size and the alignment of the header.
         unsafe { (table.open)(flow.place(), &raw const given) };
-        flow.read();
+        flow.read("open");
         flow
     }
 
@@ -62,25 +63,29 @@ impl Flow {
         answer
     }
 
-    /// Takes the answer of C, if a host can use it.
-    fn read(&mut self) {
-        match usable(self.answer()) {
+    /// Takes the answer of C after a function, if a host can use it.
+    fn read(&mut self, function: &'static str) {
+        let answer = self.answer();
+        match usable(answer) {
             Some(control) => self.control = control,
-            None => self.unusable += 1,
+            // Only the first one is kept.
+            None => drop(
+                self.fault.set(Refused::Answer(self.table.name, answer.to_string(), function).to_string()),
+            ),
         }
     }
 
-    fn event(&mut self, told: crate::table::Told<Event>, event: Event) {
+    fn event(&mut self, (told, name): (Told<Event>, &'static str), event: Event) {
         // SAFETY: as in `new`, and the event outlives the call.
         unsafe { told(self.place(), &raw const event) };
-        self.read();
+        self.read(name);
     }
 }
 
 /// An answer as hosts have it: a window from 1 packet to 1e6, and a finite rate.
 pub(crate) fn usable(answer: Control) -> Option<cc::Control> {
     let Control { window, packets_per_s } = answer;
-    let fits = (1.0..=MOST_PACKETS).contains(&window) && packets_per_s.is_finite() && packets_per_s >= 0.0;
+    let fits = WINDOWS.contains(&window) && packets_per_s.is_finite() && packets_per_s >= 0.0;
     let pacing = (packets_per_s > 0.0).then_some(PacketRate(packets_per_s));
     fits.then_some(cc::Control { window, pacing })
 }
@@ -102,7 +107,7 @@ impl Object for Flow {
         self.control
     }
     fn state(&self) -> Vec<(&'static str, f64)> {
-        vec![("unusable answers", self.unusable as f64)]
+        Vec::new()
     }
     fn on_ack(&mut self, ack: &cc::Ack, rng: &mut Rng) {
         let ack = Ack {
@@ -121,19 +126,25 @@ impl Object for Flow {
         };
         // SAFETY: as in `new`, and the acknowledgement outlives the call.
         unsafe { (self.table.on_ack)(self.place(), &raw const ack) };
-        self.read();
+        self.read("on_ack");
     }
     fn on_loss(&mut self, loss: &cc::Loss) {
         let cc::Loss { now, flight, una, next } = *loss;
-        self.event(self.table.on_loss, Event { now_ns: now.0, flight, una, next, reported: false });
+        self.event(
+            (self.table.on_loss, "on_loss"),
+            Event { now_ns: now.0, flight, una, next, reported: false },
+        );
     }
     fn on_timeout(&mut self, timeout: &cc::Timeout) {
         let cc::Timeout { now, flight, reported, next } = *timeout;
-        self.event(self.table.on_timeout, Event { now_ns: now.0, flight, una: next, next, reported });
+        self.event(
+            (self.table.on_timeout, "on_timeout"),
+            Event { now_ns: now.0, flight, una: next, next, reported },
+        );
     }
     fn on_ecn(&mut self, ecn: &cc::Ecn) {
         let cc::Ecn { now, flight, next } = *ecn;
-        let told = self.table.on_mark.unwrap_or(self.table.on_loss);
+        let told = self.table.on_mark.map_or((self.table.on_loss, "on_loss"), |told| (told, "on_mark"));
         self.event(told, Event { now_ns: now.0, flight, una: next, next, reported: false });
     }
     fn on_resize(&mut self, resize: &cc::Resize) {
@@ -141,13 +152,13 @@ impl Object for Flow {
         let sizes = Resize { now_ns: resize.now.0, window: resize.window, ssthresh: resize.threshold };
         // SAFETY: as in `new`, and the sizes outlive the call.
         unsafe { told(self.place(), &raw const sizes) };
-        self.read();
+        self.read("on_resize");
     }
     fn on_resume(&mut self, now: Time, idle: Span) {
         let Some(told) = self.table.on_resume else { return };
         // SAFETY: as in `new`.
         unsafe { told(self.place(), now.0, idle.0) };
-        self.read();
+        self.read("on_resume");
     }
     fn on_advice(&mut self, _: &Advised) {}
     fn yields(&mut self) -> bool {

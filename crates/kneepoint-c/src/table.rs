@@ -3,12 +3,14 @@
 
 use std::ffi::{CStr, c_char, c_void};
 use std::fmt;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 use kneepoint::cc::external::Object;
 use kneepoint::cc::{External, Marks};
 use kneepoint::settings::NoParameters;
 
-use crate::flow::Flow;
+use crate::flow::{Fault, Flow};
 use crate::trial;
 
 /// The greatest state of a flow, in bytes.
@@ -64,6 +66,19 @@ pub(crate) struct Control {
     pub window: f64,
     pub packets_per_s: f64,
 }
+
+/// The part that no host can use, or the window.
+impl fmt::Display for Control {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match WINDOWS.contains(&self.window) {
+            true => write!(f, "a rate of {} packets/s", self.packets_per_s),
+            false => write!(f, "a window of {}", self.window),
+        }
+    }
+}
+
+/// Windows that a host can use, in packets.
+pub(crate) const WINDOWS: RangeInclusive<f64> = 1.0..=1e6;
 
 /// A signal with one argument.
 pub(crate) type Told<T> = unsafe extern "C" fn(*mut c_void, *const T);
@@ -178,8 +193,12 @@ pub unsafe fn of(table: *const Table) -> Result<External, Refused> {
     // The text lives as long as the program, as a header that is compiled in does.
     let about = about.ok_or(Refused::Text("about"))?;
     let source = Box::leak(format!("//! {about}\n//!\n//! Written in C.\n").into_boxed_str());
-    let make = move |_: NoParameters, start| Box::new(Flow::new(checked, start)) as Box<dyn Object>;
-    let made = External::new(checked.name, source, make);
+    let fault = Fault::default();
+    let flows = Arc::clone(&fault);
+    let make = move |_: NoParameters, start| {
+        Box::new(Flow::new(checked, start, Arc::clone(&flows))) as Box<dyn Object>
+    };
+    let made = External::new(checked.name, source, make).watched(move || fault.get().cloned());
     Ok(match version {
         Some(version) => made.versioned(version),
         None => made,
@@ -233,6 +252,19 @@ mod tests {
         unsafe { *control = Control { window: f64::NAN, packets_per_s: 0.0 } };
     }
 
+    /// Counts losses in the state.
+    unsafe extern "C" fn counted(state: *mut c_void, _: *const Event) {
+        // SAFETY: the table has room for the number.
+        unsafe { *state.cast::<u64>() += 1 };
+    }
+    unsafe extern "C" fn until_a_hundred(state: *const c_void, control: *mut Control) {
+        // SAFETY: as above, and the caller passes a place.
+        unsafe {
+            let window = if *state.cast::<u64>() < 100 { 4.0 } else { -4.0 };
+            *control = Control { window, packets_per_s: 0.0 };
+        }
+    }
+
     const FOUR: Table = Table {
         name: c"four".as_ptr(),
         about: c"Four: a window of four packets.".as_ptr(),
@@ -282,5 +314,19 @@ mod tests {
         assert!(refused(Table { marks: 3, ..FOUR }).contains("marks = 3"));
         let answer = refused(Table { control: Some(nothing), ..FOUR });
         assert!(answer.starts_with("`four` in C answers a window of NaN after open"), "{answer}");
+    }
+
+    #[test]
+    fn an_answer_that_no_host_can_use_is_a_fault_of_the_controller() {
+        let table = Table { state: 8, on_loss: Some(counted), control: Some(until_a_hundred), ..FOUR };
+        let four = made(table).unwrap();
+        let mut flow = four.build(kneepoint::cc::Start::new(10.0));
+        let loss = kneepoint::cc::Loss { now: kneepoint::units::Time::ZERO, flight: 4.0, una: 0, next: 4 };
+        (0..99).for_each(|_| flow.on_loss(&loss));
+        assert_eq!(four.fault(), None);
+        flow.on_loss(&loss);
+        let fault = four.fault().unwrap();
+        assert!(fault.starts_with("`four` in C answers a window of -4 after on_loss"), "{fault}");
+        assert_eq!(flow.control().window, 4.0);
     }
 }

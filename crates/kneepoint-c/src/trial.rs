@@ -6,7 +6,7 @@ use kneepoint::cc::{Ack, Cause, Ecn, Loss, Resize, Start, Timeout};
 use kneepoint::rng::Rng;
 use kneepoint::units::{Span, Time};
 
-use crate::flow::{Flow, usable};
+use crate::flow::{Fault, Flow, usable};
 use crate::table::{Checked, Refused};
 
 const RTT: Span = Span::from_millis(50);
@@ -29,7 +29,7 @@ struct Trial {
 /// Whether every answer is one that a host can use.
 pub(crate) fn passes(table: &Checked) -> Result<(), Refused> {
     let mut trial = Trial {
-        flow: Flow::new(*table, Start::new(WINDOW)),
+        flow: Flow::new(*table, Start::new(WINDOW), Fault::default()),
         now: Time::ZERO,
         una: 0,
         next: 0,
@@ -37,11 +37,7 @@ pub(crate) fn passes(table: &Checked) -> Result<(), Refused> {
     };
     let asked = |tried: &Trial, signal| {
         let answer = tried.flow.answer();
-        let told = match (1.0..=1e6).contains(&answer.window) {
-            true => format!("a rate of {} packets/s", answer.packets_per_s),
-            false => format!("a window of {}", answer.window),
-        };
-        usable(answer).map(drop).ok_or(Refused::Answer(table.name, told, signal))
+        usable(answer).map(drop).ok_or(Refused::Answer(table.name, answer.to_string(), signal))
     };
     asked(&trial, "open")?;
     for (signal, event) in EVENTS {

@@ -110,6 +110,7 @@ impl Campaign<'_> {
         while now < end {
             let until = end.min(now + SLICE.min(guard.step()));
             guard.advance(&mut simulation, until)?;
+            sound(&packets.valid)?;
             // Also at the end, because this run's failure may have stopped the call.
             if self.stopped() {
                 return Ok(None);
@@ -126,6 +127,15 @@ impl Campaign<'_> {
     }
 }
 
+/// Fails if the code of a caller's controller has failed: its run says nothing.
+fn sound(valid: &Valid) -> Result<(), Failure> {
+    let external = || valid.groups().iter().filter_map(|group| group.cc.as_ref()?.external());
+    match external().find_map(|one| one.fault()) {
+        None => Ok(()),
+        Some(fault) => Err(Failure::run(fault, "mend the controller; its run is not kept")),
+    }
+}
+
 /// A rough measure of a run's work, in kilobytes that measured links can carry.
 pub(super) fn cost(work: &Work) -> u64 {
     match work {
@@ -138,4 +148,28 @@ pub(super) fn cost(work: &Work) -> u64 {
 fn load(valid: &Valid, span: Span) -> u64 {
     let rates = valid.network().links.iter().filter(|link| link.measured).filter_map(|link| link.rate);
     rates.map(|rate| rate.carries(span).0 / 1000).sum::<u64>().max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use kneepoint::cc::external::Object;
+    use kneepoint::cc::{Controller, External, Start, reno};
+    use kneepoint::scenario::Extensions;
+
+    use super::*;
+
+    const TEXT: &str = "[run]\nduration = \"1s\"\n[topology]\nkind = \"dumbbell\"\nrate = \"1mbit\"\nrtt = \"20ms\"\n[[flows]]\ncc = \"mine\"\n";
+
+    #[test]
+    fn a_run_with_a_controller_that_failed_is_an_error() {
+        let make = |params, start: Start| Box::new(reno::Reno::new(params, start)) as Box<dyn Object>;
+        let mine = External::new("mine", "//! Mine.\n", make);
+        let checked = |mine: External| {
+            let known = Extensions::default().controller(mine).unwrap();
+            sound(&known.parse(TEXT).unwrap().cases[0].valid)
+        };
+        assert!(checked(mine.clone()).is_ok());
+        let failed = checked(mine.watched(|| Some("a window of NaN".into())));
+        assert!(matches!(failed, Err(Failure::Run(complaint)) if complaint.message() == "a window of NaN"));
+    }
 }

@@ -55,9 +55,14 @@ pub struct External<C, A> {
     maker: Box<dyn Maker<C, A>>,
 }
 
+/// The reason why an algorithm's runs do not count, once there is one.
+type Fault = Arc<dyn Fn() -> Option<String> + Send + Sync>;
+
+#[derive(Clone)]
 struct Definition {
     entry: Entry,
     version: Option<&'static str>,
+    fault: Option<Fault>,
 }
 
 impl<C, A> External<C, A> {
@@ -79,7 +84,7 @@ impl<C, A> External<C, A> {
     {
         let entry = Entry { name, source, fields: params.declared(), linux: &[] };
         External {
-            definition: Arc::new(Definition { entry, version: None }),
+            definition: Arc::new(Definition { entry, version: None, fault: None }),
             maker: Box::new(Make { params, make }),
         }
     }
@@ -88,7 +93,14 @@ impl<C, A> External<C, A> {
     /// have one.
     #[must_use]
     pub fn versioned(self, version: &'static str) -> External<C, A> {
-        let definition = Definition { entry: self.definition.entry, version: Some(version) };
+        let definition = Definition { version: Some(version), ..(*self.definition).clone() };
+        External { definition: Arc::new(definition), ..self }
+    }
+
+    /// The same with a fault of its code, which `fault` returns from its first failure on. Runs with a faulty algorithm end in an error.
+    #[must_use]
+    pub fn watched(self, fault: impl Fn() -> Option<String> + Send + Sync + 'static) -> External<C, A> {
+        let definition = Definition { fault: Some(Arc::new(fault)), ..(*self.definition).clone() };
         External { definition: Arc::new(definition), ..self }
     }
 
@@ -104,9 +116,13 @@ impl<C, A> External<C, A> {
     pub fn version(&self) -> Option<&'static str> {
         self.definition.version
     }
+    /// The fault of its code, if it has failed.
+    pub fn fault(&self) -> Option<String> {
+        self.definition.fault.as_ref().and_then(|fault| fault())
+    }
     /// A text that is unique among the definitions in use in this process; with a [`version`](External::version), the same in every process.
     pub fn print(&self) -> String {
-        let Definition { entry: Entry { name, source, .. }, version } = &*self.definition;
+        let Definition { entry: Entry { name, source, .. }, version, .. } = &*self.definition;
         match version {
             Some(version) => format!("{name} {version} {source}"),
             None => format!("{name} {:p}", Arc::as_ptr(&self.definition)),
