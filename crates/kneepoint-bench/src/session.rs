@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, Once, OnceLock, PoisonError};
 
 use kneepoint::cc;
 use kneepoint::report::json;
-use kneepoint::scenario::Extensions;
+use kneepoint::scenario::{Extensions, Fault, Plan};
 use kneepoint::spec::Valid;
 use kneepoint::trace::Observer;
 use kneepoint::visible::visible;
@@ -209,6 +209,23 @@ impl Session {
             || engine.refuse(valid),
             |other| Some(format!("`{}` runs in other hosts than the other controllers", other.name())),
         )
+    }
+
+    /// The reasons why the hosts of its controllers cannot run a plan, each at the name of such a controller in the text of the plan.
+    pub fn misfits(&self, text: &str, plan: &Plan) -> Vec<Fault> {
+        let mut faults: Vec<Fault> = Vec::new();
+        for valid in plan.cases.iter().map(|case| &case.valid) {
+            let Some(why) = self.unfit(valid) else { continue };
+            let controllers = valid.groups().iter().filter_map(|group| group.cc.as_ref());
+            let mut named = controllers.filter(|one| self.engine_of(one).is_some()).map(cc::Config::name);
+            let span =
+                named.find_map(|name| text.find(name).map(|at| at..at + name.len())).unwrap_or_default();
+            let fault = Fault::at(span, why, "leave that out, or name a controller of the laboratory");
+            if !faults.contains(&fault) {
+                faults.push(fault);
+            }
+        }
+        faults
     }
 
     /// Refuses controllers that the simulator's hosts lack, which `what` needs.

@@ -67,6 +67,10 @@ fn check_one(session: &Session, path: &Path) -> Result<(Value, Option<Failure>),
         });
     }
     let checked = session.extensions().parse_with(&text, &|named| files::beside(path, named));
+    let checked = checked.and_then(|plan| match session.misfits(&text, &plan) {
+        faults if faults.is_empty() => Ok(plan),
+        faults => Err(faults),
+    });
     Ok(match checked {
         Ok(plan) => {
             let answer = json!({

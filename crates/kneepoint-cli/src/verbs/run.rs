@@ -100,6 +100,10 @@ fn plan(session: &Session, arguments: &Arguments) -> Result<ComparisonPlan, Fail
         Ok(read) => read,
         Err(faults) => return Err(refused(origin, text, &fields, faults)),
     };
+    let faults = session.misfits(&text, &plan);
+    if !faults.is_empty() {
+        return Err(Failure::Scenario { origin, text, faults });
+    }
     let stem = arguments.file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let name = stem.filter(|stem| stem != "-").unwrap_or_else(|| plan.name.clone());
     let told = [&fields.told, fields.set()].concat();

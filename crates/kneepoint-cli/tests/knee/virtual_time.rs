@@ -100,6 +100,18 @@ fn a_gate_says_what_linux_cannot_express() {
 }
 
 #[test]
+fn what_linux_cannot_run_is_refused_at_its_place_before_anything_runs() {
+    let here = tempfile::tempdir().unwrap();
+    let text = "[run]\nduration = '2s'\n[topology]\nkind = 'dumbbell'\nrate = '10mbit'\nrtt = '40ms'\n\
+         [queue]\nkind = 'rem'\n[[flows]]\ncc = 'linux-cubic'\n";
+    std::fs::write(here.path().join("rem.toml"), text).unwrap();
+    for verb in ["check", "run"] {
+        let output = knee(here.path(), &[verb, "rem.toml"]);
+        assert_refuses(&output, 2, &["rem.toml:10:7", "Linux has no queue discipline `rem`"]);
+    }
+}
+
+#[test]
 fn a_scheme_of_linux_is_refused_with_the_command_that_builds_it_and_where_only_the_simulator_can_be() {
     let here = tempfile::tempdir().unwrap();
     let words = ["compare", "linux-cubic", "--seeds", "1", "--duration", "2s"];
