@@ -146,7 +146,7 @@ fn conduct(
     let bar = session.bar(last.saturating_sub(before));
     while hunt.progress.evaluations < last && !session.asked() {
         let round = hunt.round(last);
-        let scores = threads::map(session, &round, |genome| hunt.arena.scores(genome));
+        let scores = threads::map(session, &round, |genome| hunt.scores(genome));
         let scores: Result<Vec<_>, _> = scores.into_iter().collect();
         let scores = scores.map_err(|invalid| refused(&invalid.to_string()))?;
         hunt.take(&round, &scores);

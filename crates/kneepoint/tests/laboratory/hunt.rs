@@ -25,9 +25,23 @@ fn hunt(subject: &str, weaknesses: &[&str], seed: u64) -> Hunt {
 fn rounds(hunt: &mut Hunt, last: u64) {
     while hunt.progress.evaluations < last {
         let round = hunt.round(last);
-        let scores: Vec<Vec<f64>> = round.iter().map(|genome| hunt.arena.scores(genome).unwrap()).collect();
+        let scores: Vec<Vec<f64>> = round.iter().map(|genome| hunt.scores(genome).unwrap()).collect();
         hunt.take(&round, &scores);
     }
+}
+
+#[test]
+fn runs_that_are_left_out_change_no_archive() {
+    let names: Vec<&str> = WEAKNESSES.iter().map(|one| one.name).collect();
+    let mut quick = hunt("bbr", &names, 3);
+    let mut whole = quick.clone();
+    rounds(&mut quick, 512);
+    while whole.progress.evaluations < 512 {
+        let round = whole.round(512);
+        let scores: Vec<_> = round.iter().map(|genome| whole.arena.scores(genome).unwrap()).collect();
+        whole.take(&round, &scores);
+    }
+    assert_eq!(quick.progress, whole.progress);
 }
 
 #[test]

@@ -23,7 +23,7 @@ pub fn hunt(
 /// Makes a round.
 pub fn round(hunt: &mut Hunt, last: u64) -> Result<(), String> {
     let round = hunt.round(last);
-    let scores: Result<Vec<_>, _> = round.par_iter().map(|genome| hunt.arena.scores(genome)).collect();
+    let scores: Result<Vec<_>, _> = round.par_iter().map(|genome| hunt.scores(genome)).collect();
     hunt.take(&round, &scores.map_err(|invalid| invalid.to_string())?);
     Ok(())
 }

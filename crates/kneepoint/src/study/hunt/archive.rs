@@ -93,6 +93,11 @@ impl Archive {
         }
     }
 
+    /// The score that a network of this cell must exceed.
+    pub fn known(&self, cell: Cell) -> f64 {
+        self.cells.get(&cell).map_or(f64::NEG_INFINITY, |elite| elite.score)
+    }
+
     /// The known networks, in the order of their cells.
     pub fn elites(&self) -> impl ExactSizeIterator<Item = &Elite> {
         self.cells.values()

@@ -41,7 +41,13 @@ impl Arena {
 
     /// A score for each weakness, of one run of each contest.
     pub fn scores(&self, genome: &Genome) -> Result<Vec<f64>, Invalid> {
-        self.scores_with(genome, SEED)
+        self.scores_with(genome, SEED, None)
+    }
+
+    /// The same where scores count only above these, in the order of the weaknesses. The reference does not run where no score could:
+    /// the scores are then 0.
+    pub fn scores_above(&self, genome: &Genome, known: &[f64]) -> Result<Vec<f64>, Invalid> {
+        self.scores_with(genome, SEED, Some(known))
     }
 
     /// The mean scores over the seeds of a finding.
@@ -49,7 +55,7 @@ impl Arena {
         let seeds = Arena::seeds(genome);
         let mut sums = vec![0.0; self.weaknesses.len()];
         for seed in SEED..SEED + seeds {
-            for (sum, score) in sums.iter_mut().zip(self.scores_with(genome, seed)?) {
+            for (sum, score) in sums.iter_mut().zip(self.scores_with(genome, seed, None)?) {
                 *sum += score / seeds as f64;
             }
         }
@@ -74,20 +80,30 @@ impl Arena {
         Ok(Some([gauge(genome, subject, seed)?, gauge(genome, reference, seed)?]))
     }
 
-    fn scores_with(&self, genome: &Genome, seed: u64) -> Result<Vec<f64>, Invalid> {
+    fn scores_with(&self, genome: &Genome, seed: u64, known: Option<&[f64]>) -> Result<Vec<f64>, Invalid> {
         let mut scores = vec![0.0; self.weaknesses.len()];
-        for (company, [contest, _]) in &self.contests {
+        let best = Gauged::best(genome);
+        // Two flows of the reference are the standard of both kinds of pairs.
+        let mut pair: Option<Gauged> = None;
+        for (company, [contest, opposite]) in &self.contests {
             if contest.is_pair() && genome.shared_trips() < TRIPS {
                 continue;
             }
-            let Some([subject, reference]) = self.gauged(genome, *company, seed)? else { continue };
+            let subject = gauge(genome, contest, seed)?;
             let packet = contest.packet();
-            let both = Compared { genome, subject: &subject, reference: &reference, packet };
-            for (score, weakness) in scores.iter_mut().zip(&self.weaknesses) {
-                if weakness.company == *company {
-                    *score = (weakness.score)(&both);
-                }
+            let score = |weakness: &Weakness, reference: &Gauged| {
+                (weakness.score)(&Compared { genome, subject: &subject, reference, packet })
+            };
+            let own = || self.weaknesses.iter().enumerate().filter(|(_, one)| one.company == *company);
+            if known.is_some_and(|known| own().all(|(place, one)| score(one, &best) <= known[place])) {
+                continue;
             }
+            let reference = match pair.take() {
+                Some(two) => two,
+                None => gauge(genome, opposite, seed)?,
+            };
+            own().for_each(|(place, weakness)| scores[place] = score(weakness, &reference));
+            pair = contest.is_pair().then_some(reference);
         }
         Ok(scores)
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Gauge: the observer of a contest, with the few numbers by which weaknesses are scored.
 
+use super::genome::Genome;
 use crate::packet::Flags;
 use crate::trace::{Event, Fate, LinkId, Observer, Reason};
 use crate::units::{Interval, Span, Time};
@@ -46,6 +47,26 @@ pub struct Gauged {
     pub window_at_drop: f64,
     /// Whether every window was a positive number.
     pub lawful: bool,
+}
+
+impl Gauged {
+    /// Numbers that no flow on this network exceeds: the score of a subject compared with them is the greatest that it can have.
+    pub fn best(genome: &Genome) -> Gauged {
+        let most = |pair: bool| {
+            let whole = genome.rated(pair).span().as_secs_f64();
+            // What arrives in an interval left the bottleneck in it, or as long before as the way takes.
+            genome.greatest_rate().as_f64() * (1.0 + genome.longest_way().as_secs_f64() / whole.max(1e-9))
+        };
+        Gauged {
+            goodput: [most(false).max(most(true)); PAIR],
+            gap: Interval { from: Time::ZERO, to: Time::ZERO },
+            delay: 0.0,
+            swing: 0.0,
+            drops: 0.0,
+            window_at_drop: f64::INFINITY,
+            lawful: true,
+        }
+    }
 }
 
 impl Gauge {

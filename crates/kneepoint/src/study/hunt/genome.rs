@@ -198,6 +198,11 @@ impl Genome {
         ms(2 * self.steps.iter().map(|step| step.delay).max().unwrap_or(1))
     }
 
+    /// More than the way from the bottleneck to a receiver can take.
+    pub fn longest_way(&self) -> Span {
+        self.longest_rtt() + ms(self.odd_delay) + us(self.jitter) + us(self.odd_jitter)
+    }
+
     /// The least bandwidth-delay product of a step, in packets of this size.
     pub fn least_bdp(&self, packet: Bytes) -> f64 {
         let of = |step: &Step| kbit(step.rate).packets(packet) * ms(2 * step.delay).as_secs_f64();

@@ -31,6 +31,7 @@ pub use profile::{PROFILES, Profile};
 pub use shrink::{Shrunk, shrink};
 pub use weakness::{WEAKNESSES, Weakness};
 
+use crate::spec::Invalid;
 use crate::units::Bytes;
 
 /// A hunt and how far it is.
@@ -66,6 +67,13 @@ impl Hunt {
     pub fn round(&self, last: u64) -> Vec<Genome> {
         let Progress { evaluations, archives } = &self.progress;
         search::candidates(self.seed, *evaluations, last, &self.profile, archives)
+    }
+
+    /// The scores of a network of a round; 0 where no archive would keep it.
+    pub fn scores(&self, genome: &Genome) -> Result<Vec<f64>, Invalid> {
+        let cell = archive::cell(genome, self.packet());
+        let known: Vec<f64> = self.progress.archives.iter().map(|archive| archive.known(cell)).collect();
+        self.arena.scores_above(genome, &known)
     }
 
     /// Takes the scores of all networks of a round, in its order.
