@@ -22,7 +22,7 @@ MISSING = $(shell [ "$$(uname)" = Linux ] || echo Linux; command -v clang > /dev
   pkg-config --exists libelf zlib 2> /dev/null || echo libelf-dev zlib1g-dev pkg-config)
 BPF = $(if $(MISSING),,--features kneepoint-cli/bpf)
 
-.PHONY: gate-linux gate-repeat replay-wasm hunt precision book deny studio test-studio test-quic test-quic-clients quic-settings fuzz-quic wheel test-python test-notebooks test-pages help run build install test check fmt reproduce web characterize bench memory dist portable dist-check ratchet validate fuzz torture wasm docs clean cargo tools linux run-live run-live-all run-live-virtual run-live-video validate-linux validate-linux-virtual validate-uml validate-streams readings stress-kernel test-kernels
+.PHONY: gate-quic gate-linux gate-repeat replay-wasm hunt precision book deny studio test-studio test-quic test-quic-clients quic-settings fuzz-quic wheel test-python test-notebooks test-pages help run build install test check fmt reproduce web characterize bench memory dist portable dist-check ratchet validate fuzz torture wasm docs clean cargo tools linux run-live run-live-all run-live-virtual run-live-video validate-linux validate-linux-virtual validate-uml validate-streams readings stress-kernel test-kernels
 
 help: ## list the targets
 	@echo "make TARGET, where TARGET is one of"
@@ -84,6 +84,13 @@ test-quic-clients: cargo ## curl, aioquic and quic-go fetch from every controlle
 quic-settings: cargo ## the settings of docs/linux.md between hosts of noq and quinn, and their table in docs/quic.md (ten minutes)
 	$(CARGO) build --release --locked -p kneepoint-cli --features quic
 	python3 scripts/quic/settings.py $(or $(CARGO_TARGET_DIR),target)/release/knee --page docs/quic.md $(ARGS)
+
+gate-quic: cargo ## the BBR draft's cases for the controllers of noq and quinn, in docs/bbr-draft.md
+	$(CARGO) build --release --locked -p kneepoint-cli --features quic
+	mkdir -p $(OUT)/gate-quic
+	for name in noq-bbr3 quinn-bbr; do target/release/knee gate run $$name --suite bbr-draft --json > $(OUT)/gate-quic/$$name.json || test $$? = 1; done
+	$(CARGO) run --release --locked -p xtask -- gates --outcomes $(OUT)/gate-quic/noq-bbr3.json $(OUT)/gate-quic/quinn-bbr.json
+	$(CARGO) run --release --locked -p xtask -- docs
 
 gate-linux: $(BUILD) ## the gate for Linux's controllers in virtual time, and their table in docs/gate.md (an hour; needs `knee doctor --build-uml`)
 	python3 scripts/gate-linux.py $(KNEE) --page docs/gate.md --out $(OUT)/gate-linux $(ARGS)

@@ -13,12 +13,16 @@ use kneepoint::scenario::{Extensions, scheme};
 use kneepoint::study::{Record, Records, Study, Wanted, Work};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// The controllers to test.
 #[derive(Args)]
 pub struct Arguments {
     /// Controllers, instead of all; the others keep their outcomes.
     names: Vec<String>,
+    /// Files of `knee gate run SCHEME --suite SUITE --json`: outcomes of controllers that other hosts have. Nothing is run.
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    outcomes: Vec<PathBuf>,
 }
 
 /// A suite with the controllers that are tested by it; all of the registry where none is named.
@@ -71,20 +75,61 @@ pub fn read() -> Vec<Kept> {
 pub fn run_all(arguments: &Arguments) -> Result<bool, String> {
     let before = read();
     let mut kept = Vec::new();
+    let mut others =
+        arguments.outcomes.iter().map(|file| told(file)).collect::<Result<Vec<Kept>, String>>()?;
+    let ran_again =
+        |old: &Kept| others.iter().any(|new| (&new.suite, &new.controller) == (&old.suite, &old.controller));
+    let elsewhere =
+        |old: &&Kept| REGISTRY.iter().all(|entry| entry.name != old.controller) && !ran_again(old);
+    let old: Vec<Kept> = before.iter().filter(elsewhere).cloned().collect();
+    others.extend(old);
+    others.sort_by(|one, other| one.controller.cmp(&other.controller));
     for (suite, own) in TESTED {
         for entry in REGISTRY.iter().filter(|entry| own.is_empty() || own.contains(&entry.name)) {
             let old = before.iter().find(|old| old.suite == *suite && old.controller == entry.name);
-            let asked = arguments.names.is_empty() || arguments.names.iter().any(|name| name == entry.name);
+            let all = arguments.names.is_empty() && arguments.outcomes.is_empty();
+            let asked = all || arguments.names.iter().any(|name| name == entry.name);
             match old {
                 Some(old) if !asked => kept.push(old.clone()),
                 _ => kept.push(one(suite, entry.name)?),
             }
         }
+        kept.extend(others.extract_if(.., |other| other.suite == *suite));
     }
     let text = serde_json::to_string_pretty(&kept).map_err(|error| error.to_string())? + "\n";
     std::fs::write(place(), text).map_err(|error| error.to_string())?;
     println!("wrote docs/gates.json; `cargo run -p xtask -- docs` writes the pages");
     Ok(true)
+}
+
+/// An outcome as the program tells it.
+fn told(file: &Path) -> Result<Kept, String> {
+    let wrong = |what: &str| format!("{}: {what}", file.display());
+    let text = std::fs::read_to_string(file).map_err(|error| wrong(&error.to_string()))?;
+    let told: Value = serde_json::from_str(&text).map_err(|error| wrong(&error.to_string()))?;
+    let part = |of: &Value, key: &str| of[key].as_str().map(String::from).ok_or_else(|| wrong(key));
+    let list = |of: &Value, key: &str| of[key].as_array().cloned().ok_or_else(|| wrong(key));
+    let case = |case: &Value| -> Result<KeptCase, String> {
+        let claims = list(case, "claims")?;
+        let open = claims.iter().filter(|claim| claim["status"] != "passed");
+        let why = |claim| {
+            Ok(format!("{} {}: {}", part(claim, "claim")?, part(claim, "status")?, part(claim, "why")?))
+        };
+        Ok(KeptCase {
+            id: part(case, "case")?,
+            title: part(case, "title")?,
+            source: part(case, "source")?,
+            status: part(case, "status")?,
+            why: open.map(why).collect::<Result<_, String>>()?,
+        })
+    };
+    let cases = list(&told, "cases")?;
+    Ok(Kept {
+        suite: cases.first().map(|first| part(first, "suite")).transpose()?.unwrap_or_default(),
+        controller: part(&told, "subject")?,
+        scheme: part(&told, "subject")?,
+        cases: cases.iter().map(case).collect::<Result<_, String>>()?,
+    })
 }
 
 fn one(suite: &str, controller: &str) -> Result<Kept, String> {

@@ -72,6 +72,15 @@ fn the_gate_of_the_example_passes() {
         .current_dir(here.path())
         .output()
         .unwrap();
+    let init = Command::new(env!("CARGO_BIN_EXE_c-controller"))
+        .args(["gate", "init", "new", "--subject", "reno-in-c"])
+        .current_dir(here.path())
+        .status()
+        .unwrap();
+    let workflow = std::fs::read_to_string(here.path().join("new/.github/workflows/gate.yml")).unwrap();
+    let builds =
+        workflow.contains("--bin c-controller") && workflow.contains("target/release/c-controller gate run");
+    assert!(init.success() && builds, "{workflow}");
     let told = String::from_utf8_lossy(&run.stdout);
     assert!(run.status.success(), "{told}{}", String::from_utf8_lossy(&run.stderr));
     assert!(told.contains("Subject: reno-in-c") && !told.contains("no accepted outcome"), "{told}");

@@ -34,10 +34,16 @@ fn init_writes_a_gate_and_a_workflow_once() {
     let gate = std::fs::read_to_string(here.path().join("gate.toml")).unwrap();
     assert!(gate.contains("subject = \"pert\"") && gate.contains("bbr-draft"), "{gate}");
     let workflow = std::fs::read_to_string(here.path().join(".github/workflows/gate.yml")).unwrap();
-    assert!(workflow.contains("knee gate run"), "{workflow}");
+    assert!(workflow.contains("run: knee gate run") && !workflow.contains("--build-uml"), "{workflow}");
     assert_refuses(&knee(here.path(), &["gate", "init"]), 2, &["exists already and was not changed"]);
     assert_refuses(&knee(here.path(), &["gate", "init", "x", "--subject", "pret"]), 2, &["pret"]);
     assert!(!here.path().join("x").exists());
+    #[cfg(target_os = "linux")]
+    {
+        assert!(knee(here.path(), &["gate", "init", "kernel", "--subject", "linux-cubic"]).status.success());
+        let kernel = std::fs::read_to_string(here.path().join("kernel/.github/workflows/gate.yml")).unwrap();
+        assert!(kernel.contains("knee doctor --build-uml"), "{kernel}");
+    }
     let told = json(&knee(here.path(), &["gate", "init", "other", "--json"]));
     assert_defined(output::document("Gate files").unwrap(), &[told]);
 }
@@ -147,7 +153,9 @@ fn the_example_repository_passes_its_own_gate() {
         std::fs::copy(root.join(name), to).unwrap();
     }
     let workflow = std::fs::read_to_string(root.join(".github/workflows/gate.yml")).unwrap();
-    assert_eq!(workflow, include_str!("../../src/verbs/gate/gate.yml"));
+    assert!(knee(here.path(), &["gate", "init", "new"]).status.success());
+    let written = std::fs::read_to_string(here.path().join("new/.github/workflows/gate.yml")).unwrap();
+    assert_eq!(workflow, written);
     let line =
         workflow.lines().find_map(|line| line.trim().strip_prefix("run: knee gate run")).expect("a gate");
     for pace in ["", "--quick"] {

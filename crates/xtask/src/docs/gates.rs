@@ -31,7 +31,9 @@ claims are judged. `knee gate run bbr3 --suite bbr-draft` repeats this.
 **How far this is evidence.** The draft says what to verify, and leaves rates, buffers, losses and their times open. With the first choice of these, BBRv3 passed 14 cases.
 The claims were kept, and times of losses and of rate changes, rates of applications, the buffer of the tenfold decrease and the delays of both spurious cases were then chosen so
 that each case meets the state that it is about. The count of passed cases is in part fitted to this implementation, that of `probe-down-time` and `probe-up-loss-limited` most; *drain-time* takes
-70 % of the rate where the draft has 10 %. Another implementation of the draft has not been judged.
+70 % of the rate where the draft has 10 %. Besides ours, noq's own
+BBRv3 (`noq-bbr3`) and quinn's BBRv1 (`quinn-bbr`) are judged, by use, queue and losses: these stacks show no variables, and no application of theirs pauses ([docs/quic.md](quic.md#their-own-controllers-as-schemes)).
+`make gate-quic` runs them again.
 ";
 
 /// The page about RFC 9743.

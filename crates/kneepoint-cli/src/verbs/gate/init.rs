@@ -11,6 +11,7 @@ use serde_json::json;
 
 use super::super::compare::read_scheme;
 use super::asked::{GATE, SUITES};
+use super::workflow;
 use crate::completion;
 use crate::failure::Failure;
 
@@ -29,34 +30,32 @@ pub struct Arguments {
 
 /// The place of the workflow in a repository.
 const WORKFLOW: &str = ".github/workflows/gate.yml";
-/// The workflow.
-const WORKFLOW_TEXT: &str = include_str!("gate.yml");
 
 /// Writes both files, or none if either exists.
 pub fn init(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
-    read_scheme(session, &arguments.subject, &[])?;
+    let subject = read_scheme(session, &arguments.subject, &[])?;
     for suite in arguments.suite.iter().filter(|suite| !suite.ends_with(".toml")) {
         suites::cases(suite).map_err(|why| Failure::usage(why, "leave `--suite` out for the usual ones"))?;
     }
-    let (gate, workflow) = (arguments.folder.join(GATE), arguments.folder.join(WORKFLOW));
-    for file in [&gate, &workflow] {
+    let (gate, runner) = (arguments.folder.join(GATE), arguments.folder.join(WORKFLOW));
+    for file in [&gate, &runner] {
         if file.symlink_metadata().is_ok() {
             let message = format!("`{}` exists already and was not changed", file.display());
             return Err(Failure::run(message, "edit it, or remove it first"));
         }
     }
-    if let Some(folder) = workflow.parent() {
+    if let Some(folder) = runner.parent() {
         files::make_directory(folder)?;
     }
     files::write(&gate, text(arguments))?;
-    files::write(&workflow, WORKFLOW_TEXT)?;
+    files::write(&runner, workflow::of(session, &subject.cc))?;
     if as_json {
-        return session.print_json(&json!({"gate": gate, "workflow": workflow}));
+        return session.print_json(&json!({"gate": gate, "workflow": runner}));
     }
     session.print(format!(
         "wrote {} and {}\nnext: knee gate run --quick, and knee gate accept once the outcome is as it should be",
         gate.display(),
-        workflow.display()
+        runner.display()
     ))
 }
 

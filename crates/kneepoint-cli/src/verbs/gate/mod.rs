@@ -5,6 +5,7 @@ mod accept;
 mod asked;
 mod init;
 mod run;
+mod workflow;
 mod written;
 
 use clap::{Args, Subcommand};

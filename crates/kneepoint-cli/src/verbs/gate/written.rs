@@ -30,6 +30,21 @@ pub struct Files {
     markdown: Option<PathBuf>,
 }
 
+impl Files {
+    /// Refuses two documents for one file.
+    pub fn check(&self) -> Result<(), Failure> {
+        let asked = [("junit", &self.junit), ("sarif", &self.sarif), ("markdown", &self.markdown)];
+        let asked: Vec<_> = asked.iter().filter_map(|(name, path)| Some((name, path.as_ref()?))).collect();
+        for (place, (name, path)) in asked.iter().enumerate() {
+            if let Some((other, _)) = asked[..place].iter().find(|(_, other)| other == path) {
+                let message = format!("--{other} and --{name} are the same file, `{}`", path.display());
+                return Err(Failure::usage(message, "name a file for each"));
+            }
+        }
+        Ok(())
+    }
+}
+
 /// Writes the requested files. `place` is the file with the request.
 pub fn write(wanted: &Files, outcome: &Outcome, manifest: &Manifest, place: &str) -> Result<(), Failure> {
     if let Some(path) = &wanted.junit {
