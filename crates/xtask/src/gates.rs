@@ -81,8 +81,8 @@ pub fn run_all(arguments: &Arguments) -> Result<bool, String> {
         |old: &Kept| others.iter().any(|new| (&new.suite, &new.controller) == (&old.suite, &old.controller));
     let elsewhere =
         |old: &&Kept| REGISTRY.iter().all(|entry| entry.name != old.controller) && !ran_again(old);
-    let old: Vec<Kept> = before.iter().filter(elsewhere).cloned().collect();
-    others.extend(old);
+    let unasked: Vec<Kept> = before.iter().filter(elsewhere).cloned().collect();
+    others.extend(unasked);
     others.sort_by(|one, other| one.controller.cmp(&other.controller));
     for (suite, own) in TESTED {
         for entry in REGISTRY.iter().filter(|entry| own.is_empty() || own.contains(&entry.name)) {

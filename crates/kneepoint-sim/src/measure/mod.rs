@@ -35,7 +35,7 @@ pub use meter::Meter;
 pub use object::Objects;
 pub use parts::{PARTS, Parts};
 pub use playback::Played;
-pub use registry::{Subject, headlines};
+pub use registry::{Subject, courses, headlines};
 pub use series::{COLUMNS, Column, Followed, Series, spread};
 
 /// Nanoseconds per packet that a group's senders took, of runs on a machine alone.

@@ -7,7 +7,7 @@
 use std::sync::LazyLock;
 
 use super::{class, crossing, flow, group, lateness, link, mixture, position, run};
-use crate::metric::{Metric, Reports, described};
+use crate::metric::{Course, Metric, Reports, described};
 use crate::settings;
 use crate::table::Row;
 use crate::traffic::{self, Kind};
@@ -148,6 +148,11 @@ pub(super) static REPORTED: LazyLock<Vec<(Kind, Reports)>> = LazyLock::new(|| {
 fn reported(of: fn(Kind) -> bool) -> impl Iterator<Item = Metric> {
     let chosen = REPORTED.iter().filter(move |(kind, _)| of(*kind));
     chosen.flat_map(|(_, reports)| described(reports.metrics))
+}
+
+/// What series have over time of reports.
+pub fn courses() -> impl Iterator<Item = &'static Course> {
+    REPORTED.iter().flat_map(|(_, reports)| reports.courses)
 }
 
 /// The metrics that every report shows for a scheme, in order.

@@ -16,6 +16,7 @@ pub use flows::{Followed, spread};
 
 use super::tally::Ahead;
 use crate::cc::Start;
+use crate::metric::{Course, Tallies};
 use crate::packet::Flags;
 use crate::spec::{Group, Roster, Valid};
 use crate::table::Table;
@@ -49,6 +50,8 @@ pub struct Series {
     resent: Vec<Option<u64>>,
     /// The numbers averaged over each group: round-trip times, and the state of controllers.
     states: Vec<Vec<&'static str>>,
+    /// Reports of each group's sources since the last sample; none of a group whose reports have no course.
+    reported: Vec<Option<(&'static [Course], Tallies)>>,
     last: Time,
     table: Table,
 }
@@ -92,6 +95,10 @@ impl Series {
         for (group, names) in listed().zip(&states) {
             columns.extend(names.iter().map(|name| format!("{name}[{}]", group.name)));
         }
+        let courses = |group: &Group| Some(group.source.reports().courses).filter(|all| !all.is_empty());
+        for (group, all) in valid.groups().iter().filter_map(|group| Some((group, courses(group)?))) {
+            columns.extend(all.iter().map(|course| format!("{}[{}]", course.name, group.name)));
+        }
         columns.extend(flows.columns());
         Series {
             interval,
@@ -106,6 +113,7 @@ impl Series {
             timeouts: vec![0; listed().count()],
             resent: valid.groups().iter().map(|group| group.cc.as_ref().map(|_| 0)).collect(),
             states,
+            reported: valid.groups().iter().map(|one| Some((courses(one)?, Tallies::default()))).collect(),
             last: Time::ZERO,
             table: Table { columns, rows: Vec::new() },
         }
@@ -171,6 +179,10 @@ impl Series {
         row.extend(self.resent.iter().flatten().map(|segments| *segments as f64));
         row.extend(self.timeouts.iter().map(|expired| f64::from(*expired)));
         row.extend((0..self.states.len()).flat_map(|group| self.means(group, view)));
+        for (courses, tallies) in self.reported.iter_mut().flatten() {
+            row.extend(courses.iter().map(|course| (course.value)(tallies)));
+            *tallies = Tallies::default();
+        }
         row.extend(self.flows.sample(view, &self.latest, (at, next), elapsed));
         self.table.rows.push(row);
         self.timeouts.fill(0);
@@ -237,6 +249,11 @@ impl Observer for Series {
                     self.open(*flow, *group);
                 }
                 self.became(*flow, Some(Span::ZERO));
+            }
+            Event::Reported { group, report } => {
+                if let Some(Some((_, tallies))) = self.reported.get_mut(*group as usize) {
+                    tallies.add(report);
+                }
             }
             Event::Closed { flow } => self.became(*flow, None),
             Event::Sample { view } => self.sample(at, *view),

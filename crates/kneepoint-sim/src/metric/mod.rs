@@ -11,7 +11,7 @@ mod distribution;
 mod report;
 
 pub use distribution::{Recorder, Statistic};
-pub use report::{Quantity, Report, Reports, Tallies};
+pub use report::{Course, Quantity, Report, Reports, Tallies};
 
 use crate::table::{Bounds, Estimate, Row};
 use crate::units::Span;

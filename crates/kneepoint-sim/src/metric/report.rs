@@ -68,11 +68,28 @@ pub struct Reports {
     pub source: &'static str,
     /// The metrics of a group.
     pub metrics: &'static [Entry<Tallies>],
+    /// The quantities that a series has over time.
+    pub courses: &'static [Course],
+}
+
+/// A quantity of a group over time, made of the reports since the instant before.
+#[derive(Clone, Copy, Debug)]
+pub struct Course {
+    /// The name of its column, with the unit.
+    pub name: &'static str,
+    /// The title of its chart with the unit for people, as in `target, Mbit/s`.
+    pub title: &'static str,
+    /// The factor from the unit of the column to the unit for people.
+    pub scale: f64,
+    /// A sentence.
+    pub about: &'static str,
+    /// The number; NaN where nothing was reported.
+    pub value: fn(&Tallies) -> f64,
 }
 
 impl Reports {
     /// Metrics of a source without reports.
-    pub const NONE: Reports = Reports { source: "", metrics: &[] };
+    pub const NONE: Reports = Reports { source: "", metrics: &[], courses: &[] };
 }
 
 /// Reports of a group's sources inside the measurement window, by quantity.

@@ -21,4 +21,5 @@ const METRICS: &[Entry<Tallies>] = &[
 ];
 
 /// The reports of browsers.
-pub(super) const REPORTS: Reports = Reports { source: include_str!("loading.rs"), metrics: METRICS };
+pub(super) const REPORTS: Reports =
+    Reports { source: include_str!("loading.rs"), metrics: METRICS, courses: &[] };

@@ -11,7 +11,7 @@
 //!
 //! Frames and packets count when the event is known: at the receiver if whole, at the sender if lost or skipped.
 
-use crate::metric::{Entry, MBIT, PERCENT, Quantity, Reports, Tallies, number, times};
+use crate::metric::{Course, Entry, MBIT, PERCENT, Quantity, Reports, Tallies, number, times};
 
 /// The delay of a frame that arrived whole.
 pub const FRAME: Quantity = Quantity::times("frame");
@@ -47,5 +47,24 @@ const METRICS: &[Entry<Tallies>] = &[
     }),
 ];
 
+/// What is drawn over time.
+const COURSES: &[Course] = &[
+    Course {
+        name: "target_bps",
+        title: "target, Mbit/s",
+        scale: 1e-6,
+        about: "Mean target of the group's encoders at the frames since the instant before.",
+        value: |all| all.sum(TARGET) / all.count(TARGET) as f64,
+    },
+    Course {
+        name: "frame_delay_ms",
+        title: "frame delay, ms",
+        scale: 1.0,
+        about: "Mean delay of the group's frames that arrived whole since the instant before.",
+        value: |all| 1e3 * all.seconds(FRAME) / all.count(FRAME) as f64,
+    },
+];
+
 /// The reports of media.
-pub(super) const REPORTS: Reports = Reports { source: include_str!("calls.rs"), metrics: METRICS };
+pub(super) const REPORTS: Reports =
+    Reports { source: include_str!("calls.rs"), metrics: METRICS, courses: COURSES };

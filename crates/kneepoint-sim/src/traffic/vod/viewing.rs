@@ -107,4 +107,5 @@ const METRICS: &[Entry<Tallies>] = &[
 ];
 
 /// The reports of players.
-pub(super) const REPORTS: Reports = Reports { source: include_str!("viewing.rs"), metrics: METRICS };
+pub(super) const REPORTS: Reports =
+    Reports { source: include_str!("viewing.rs"), metrics: METRICS, courses: &[] };

@@ -8,7 +8,8 @@ use super::super::document::Figure;
 use super::super::{Comparison, SchemeResult, names};
 use super::{bottleneck, curves, part};
 use crate::chart::{Axis, Curve, Strip, Timeline, Trace, scheme_class, timeline};
-use crate::measure::{Subject, spread};
+use crate::measure::{Subject, courses, spread};
+use crate::metric::Course;
 use crate::study::FOLLOWED;
 use crate::table::Table;
 use scales::Scales;
@@ -88,6 +89,8 @@ struct Run<'c> {
     /// Throughput and capacity of the bottleneck in Mbit/s.
     link: Points,
     capacity: Points,
+    /// What sources report over time, in units for people: group, points.
+    reported: Vec<(&'static Course, Vec<(&'c str, Points)>)>,
 }
 
 impl<'c> Run<'c> {
@@ -115,6 +118,7 @@ impl<'c> Run<'c> {
             goodputs: by_group("throughput_bps").into_iter().map(|(at, points)| (at, mbit(points))).collect(),
             link: mbit(first("link_throughput_bps")),
             capacity: mbit(first("capacity_bps")),
+            reported: courses().filter_map(|course| Some((course, told(series, course)?))).collect(),
             rank,
             class: comparison.class_of(rank),
             scheme,
@@ -127,12 +131,13 @@ impl<'c> Run<'c> {
 
     fn figure(&self, name: String, scales: &Scales) -> Figure {
         let strips = [self.windows(scales), self.queue(scales), self.rtts(scales), self.goodputs(scales)];
+        let reported = self.reported.iter().map(|(course, groups)| self.reports(course, groups, scales));
         let title = self.scheme.scheme.clone();
         let chart = Timeline {
             title: format!("{title} over time"),
             end: scales.end,
             measured: part(self.scheme, scales.end),
-            strips: strips.into_iter().flatten().collect(),
+            strips: strips.into_iter().flatten().chain(reported).collect(),
             happenings: happenings::of(self.series, |group| self.class_of(group)),
         };
         Figure { name, title, note: "", class: Some(self.class.clone()), drawing: timeline(&chart) }
@@ -223,6 +228,18 @@ impl<'c> Run<'c> {
         any.then_some(Strip { axis, curves, levels: levels.into_iter().collect() })
     }
 
+    /// What the sources of groups report.
+    fn reports(&self, course: &Course, groups: &[(&str, Points)], scales: &Scales) -> Strip {
+        let several = groups.len() > 1;
+        let trace = |(place, (group, points)): (usize, &(&str, Points))| {
+            let name = if several { group.to_string() } else { String::new() };
+            let class = if several { scheme_class(self.groups.len() + place) } else { self.class.clone() };
+            summed_up(name, class, points)
+        };
+        let axis = Axis::linear(course.title).holding(0.0, scales.reported(course));
+        Strip { axis, curves: groups.iter().enumerate().map(trace).collect(), levels: Vec::new() }
+    }
+
     /// The curve of a group; it is named among several.
     fn of_group(&self, place: usize, points: &Points) -> Trace {
         let group = self.groups[place];
@@ -263,6 +280,14 @@ fn while_active(points: Points, flows: Option<&Points>) -> Points {
         (at, if *active > 0.0 { value } else { f64::NAN })
     };
     points.into_iter().zip(flows).map(known).collect()
+}
+
+/// The curves of a course by group, in units for people; none if no source reports it.
+fn told<'t>(series: &'t Table, course: &Course) -> Option<Vec<(&'t str, Points)>> {
+    let scaled = |points: Points| points.into_iter().map(|(at, value)| (at, course.scale * value)).collect();
+    let groups = column_curves(series, course.name).into_iter();
+    let groups: Vec<_> = groups.map(|(group, points)| (group, scaled(points))).collect();
+    (!groups.is_empty()).then_some(groups)
 }
 
 fn mbit(points: Points) -> Points {

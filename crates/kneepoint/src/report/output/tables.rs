@@ -3,7 +3,7 @@
 
 use super::Part::{self, Columns, HeadlineColumns, Key};
 use super::{Definition, Output, unit};
-use crate::measure::{COLUMNS, Subject};
+use crate::measure::{COLUMNS, Subject, courses};
 
 /// A pair of controllers in a setting.
 pub(super) const CELLS: &[Part] = &[
@@ -347,7 +347,7 @@ pub const TABLES: &[Output] = &[
     RECORDS,
 ];
 
-/// The columns of the series: declared ones, and the variables that controllers report.
+/// The columns of the series: declared ones, reports of sources, and the variables that controllers report.
 pub(super) fn series() -> Vec<Definition> {
     let declared = COLUMNS.iter().map(|column| Definition {
         path: column.pattern(),
@@ -360,5 +360,10 @@ pub(super) fn series() -> Vec<Definition> {
         about: "Mean over the group's active flows of a variable that its controllers show, with its unit."
             .to_string(),
     };
-    declared.chain([shown]).collect()
+    let reported = courses().map(|course| Definition {
+        path: format!("{}[<group>]", course.name),
+        unit: unit(course.name),
+        about: course.about.to_string(),
+    });
+    declared.chain(reported).chain([shown]).collect()
 }

@@ -55,7 +55,7 @@ impl Source for Clock {
     }
 
     fn reports(&self) -> Reports {
-        Reports { source: "", metrics: METRICS }
+        Reports { source: "", metrics: METRICS, courses: &[] }
     }
 
     fn on(&mut self, _: Cue, now: Time, _: &mut Rng, requests: &mut Vec<Request>) {

@@ -2,6 +2,8 @@
 //! The axes that timelines share, so that they can be compared.
 
 use super::{Points, Run};
+use crate::measure::courses;
+use crate::metric::Course;
 
 /// The ranges that all timelines show.
 pub(super) struct Scales {
@@ -11,6 +13,7 @@ pub(super) struct Scales {
     pub(super) queue: f64,
     pub(super) rtt: (f64, f64),
     pub(super) goodput: f64,
+    reported: Vec<(&'static str, f64)>,
 }
 
 /// A curve that exceeds the usual by less than this is shown whole.
@@ -44,8 +47,23 @@ impl Scales {
             queue: queue.max(buffer),
             rtt: (finite.fold(f64::INFINITY, f64::min), height(rtts().collect())),
             goodput: height(rates.collect()).max(capacities),
+            reported: courses().map(|course| (course.name, height(reported(runs, course)))).collect(),
         }
     }
+
+    /// The greatest height of a course.
+    pub(super) fn reported(&self, course: &Course) -> f64 {
+        self.reported.iter().find(|(name, _)| *name == course.name).map_or(0.0, |(_, height)| *height)
+    }
+}
+
+/// Every curve of a course.
+fn reported<'r>(runs: &'r [Run], course: &Course) -> Vec<&'r Points> {
+    let all = runs.iter().flat_map(|run| &run.reported);
+    all.filter(|(one, _)| one.name == course.name)
+        .flat_map(|(_, groups)| groups)
+        .map(|(_, points)| points)
+        .collect()
 }
 
 /// The greatest value of a curve with its instant.
