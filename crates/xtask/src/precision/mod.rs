@@ -7,6 +7,7 @@
 //! long       every error within 5 %, by seeds that nothing else uses
 //! coverage   the part of 95 % intervals of ten other seeds that hold the mean of the judging ones, or of the long runs, of long scenarios
 //! cautions   of three of those seeds, as many as `knee compare` runs
+//! right      a drift of a metric whose mean over 30 short runs differs from that of the long ones by 2 % at least, beyond twice its standard error
 //! ```
 //!
 //! The rest is neither: by this measure it depends on the seeds on which side it falls.
@@ -22,7 +23,7 @@ use indicatif::ProgressBar;
 use kneepoint::measure::Meter;
 use kneepoint::study::caution::{self, Case, Caution, Doubt};
 use kneepoint::study::{Packets, Record};
-use kneepoint::table::{Estimate, value};
+use kneepoint::table::{Estimate, Row, value};
 use kneepoint::units::{Interval, Span};
 use kneepoint::{run, scenario};
 use rayon::prelude::*;
@@ -57,6 +58,8 @@ const TIMES: u64 = 50;
 const TRUTH: [u64; 2] = [1001, 1002];
 const JUDGES: std::ops::Range<u64> = 101..131;
 const OURS: std::ops::Range<u64> = 1..11;
+/// A smaller error is no reason for a caution, as in the laboratory.
+const WORTH: f64 = 0.02;
 /// Seeds that cautions are about.
 const FEW: usize = 3;
 
@@ -77,6 +80,8 @@ struct Judged {
     /// By metric: whether the interval of ten seeds holds the mean of thirty others, and that of the long runs.
     held: Vec<[bool; 2]>,
     cautions: Vec<Caution>,
+    /// Whether a metric that drifts, if one does, is wrong.
+    right: bool,
     about: String,
 }
 
@@ -111,10 +116,10 @@ pub fn run(arguments: &Arguments) -> Result<bool, String> {
     let mut all = all.into_inner().map_err(|error| error.to_string())?;
     all.sort_by_key(|judged| judged.place);
     if arguments.each {
-        for Judged { place, length, error, cautions, about, .. } in &all {
+        for Judged { place, length, error, cautions, right, about, .. } in &all {
             let kinds: Vec<String> =
                 cautions.iter().map(|one| format!("{} {} {:.3}", one.kind, one.subject, one.found)).collect();
-            println!("{place} {length:?} {error:.3} {kinds:?} {about}");
+            println!("{place} {length:?} {error:.3} {right} {kinds:?} {about}");
         }
     }
     print!("{}", table(&all));
@@ -123,13 +128,16 @@ pub fn run(arguments: &Arguments) -> Result<bool, String> {
 
 /// The rates as a table of the page docs/precision.md.
 fn table(all: &[Judged]) -> String {
-    let mut text = "| scenarios | number | with a caution | unsteady | brief | epochs | tail | percentile | seeds | spurious |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n".to_string();
+    let mut text = "| scenarios | number | with a caution | and without spurious ones | rightly unsteady | unsteady | brief | epochs | tail | percentile | seeds | spurious |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n".to_string();
     for (name, length) in
         [("long enough", Length::Long), ("too short", Length::Short), ("neither", Length::Neither)]
     {
         let of: Vec<&Judged> = all.iter().filter(|judged| judged.length == length).collect();
         let share = |count: usize| format!("{:.1} %", 100.0 * count as f64 / of.len().max(1) as f64);
         let any = of.iter().filter(|judged| !judged.cautions.is_empty()).count();
+        let short = |one: &Caution| one.kind != Doubt::Spurious.name();
+        let window = of.iter().filter(|judged| judged.cautions.iter().any(short)).count();
+        let right = of.iter().filter(|judged| judged.right).count();
         let kind = |doubt: &Doubt| {
             share(
                 of.iter().filter(|judged| judged.cautions.iter().any(|one| one.kind == doubt.name())).count(),
@@ -137,7 +145,8 @@ fn table(all: &[Judged]) -> String {
         };
         let kinds = Doubt::ALL.iter().map(kind).collect::<Vec<_>>().join(" | ");
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "| {name} | {} | {} | {kinds} |", of.len(), share(any));
+        let [any, window, right] = [any, window, right].map(share);
+        let _ = writeln!(text, "| {name} | {} | {any} | {window} | {right} | {kinds} |", of.len());
     }
     let _ = writeln!(
         text,
@@ -208,5 +217,19 @@ fn judge(place: u64) -> Result<Judged, String> {
     };
     let case = Case { name: "the scenario", valid: &valid, runs: &ours[..FEW] };
     let cautions = caution::of(&[case]);
-    Ok(Judged { place, length, error, held, cautions, about: draw::about(&text) })
+    let drifts = |one: &&Caution| one.kind == Doubt::Unsteady.name();
+    let right = cautions.iter().find(drifts).is_some_and(|one| is_off(&one.subject, &judges, &truth));
+    Ok(Judged { place, length, error, held, cautions, right, about: draw::about(&text) })
+}
+
+/// Whether the mean of a metric, as a caution names it, over short runs is not that of the long ones.
+fn is_off(subject: &str, judges: &[Record], truth: &[Vec<Row>]) -> bool {
+    let key = subject.split('[').next().unwrap_or_default();
+    // A link's throughput is a part of its capacity.
+    let key = if key == "throughput_bps" { "utilization" } else { key };
+    let short: Vec<f64> = judges.iter().map(|one| value(&one.rows, key, &[])).collect();
+    let judged = Estimate::of(&short);
+    let mean = truth.iter().map(|rows| value(rows, key, &[])).sum::<f64>() / truth.len() as f64;
+    let off = (judged.mean - mean).abs();
+    off > WORTH * mean.abs() && off > judged.half_width.unwrap_or(f64::INFINITY)
 }
