@@ -291,10 +291,13 @@ impl Flow {
 
     #[inline]
     pub(super) fn acknowledgement(&self, flow: u32, reply: Reply, id: u32) -> Packet {
-        let Reply { seq, sent, sack, explicit, flags, lag, window } = reply;
+        let Reply { seq, sent, sack, explicit, flags, lag, window, marked } = reply;
         let mut packet = Packet::ack(flow, seq, self.header, flags, sent, sack);
         if let Some(explicit) = explicit {
             packet = packet.with_explicit(explicit);
+        }
+        if let Some(bytes) = marked {
+            packet = packet.with_marked_bytes(bytes);
         }
         if let Some(window) = window {
             packet = packet.with_receive_window(window);

@@ -5,7 +5,7 @@
 //! there are none, and calls again at the next wake-up. Data is counted in segments: packets of the size that the
 //! options give, the last one shorter where the transfer ends inside it.
 
-mod accecn;
+pub mod accecn;
 mod hint;
 mod increase;
 mod info;
@@ -23,7 +23,7 @@ mod sender;
 
 pub use hint::Encoding;
 pub use info::{CongestionState, Info};
-pub use options::{Echo, EcnFeedback, Host, Options, Recovery, Reduced};
+pub use options::{Echo, EcnFeedback, Host, Options, ReceiverEcn, Recovery, Reduced};
 pub use prr::Reduction;
 pub use rack::Woken;
 pub use receiver::{Receiver, Reply};

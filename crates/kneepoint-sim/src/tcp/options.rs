@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Options of a TCP host.
 
+use super::accecn::{self, Ecn};
 use super::rtt::Estimator;
 use super::{Encoding, Pacing, Reduction};
 use crate::cc::{Crossing, SlowStart, Start, Version};
@@ -76,7 +77,23 @@ crate::choice! {
     pub enum EcnFeedback {
         /// One bit: until the sender answers (RFC 3168), or packet by packet for controllers that count marks (RFC 8257 §3.2).
         Echo = "echo",
-        /// A count of marked packets, modulo 8 (AccECN, RFC 9768); acknowledgements may be for marked and other packets together.
+        /// Counts of marked packets, modulo 8, and of their bytes (AccECN, RFC 9768); acknowledgements may be for marked and other packets together, and are 8 bytes longer.
+        AccEcn = "accecn",
+        /// The count of packets alone, as where the path strips the option of AccECN.
+        Ace = "ace",
+    }
+}
+
+crate::choice! {
+    /// What a receiver knows of ECN.
+    pub enum ReceiverEcn {
+        /// As much as its sender, and the echo that the controller needs.
+        Same = "same",
+        /// Nothing: the connection has no ECN.
+        None = "none",
+        /// Echoes until the sender answers (RFC 3168). A controller that counts marks then takes an echo for a loss, and its packets carry ECT(0) (RFC 9331 §4.2).
+        Classic = "classic",
+        /// AccECN (RFC 9768): the sender decides.
         AccEcn = "accecn",
     }
 }
@@ -165,8 +182,10 @@ crate::settings! {
         ecn: bool = true;
         /// The form in which the receiver reports marks.
         ecn_feedback: EcnFeedback = EcnFeedback::Echo;
-        /// A retransmitted SYN asks for no ECN (RFC 3168 §6.1.1.1; Linux `tcp_ecn_fallback`): marking queues drop a SYN, which carries
-        /// no codepoint.
+        /// What the receiver knows of ECN; the connection uses what both ends know (RFC 9768 §3.1, Table 2).
+        ecn_receiver: ReceiverEcn = ReceiverEcn::Same;
+        /// A retransmitted SYN asks for no ECN (RFC 3168 §6.1.1.1; Linux `tcp_ecn_fallback`), and with AccECN the second one (RFC 9768
+        /// §3.1.4.1): marking queues drop a SYN, which carries no codepoint.
         ecn_fallback: bool = false;
         /// Open each connection with a SYN, which costs a round trip.
         handshake: bool = false;
@@ -213,9 +232,38 @@ impl Options {
         }
     }
 
+    /// What the sender knows of ECN.
+    pub fn ecn_of_sender(&self) -> Ecn {
+        match self.ecn_feedback {
+            _ if !self.ecn => Ecn::None,
+            EcnFeedback::Echo => Ecn::Classic,
+            EcnFeedback::AccEcn | EcnFeedback::Ace => Ecn::Accurate,
+        }
+    }
+
+    /// What the receiver knows of ECN.
+    pub fn ecn_of_receiver(&self) -> Ecn {
+        match self.ecn_receiver {
+            ReceiverEcn::Same => self.ecn_of_sender(),
+            ReceiverEcn::None => Ecn::None,
+            ReceiverEcn::Classic => Ecn::Classic,
+            ReceiverEcn::AccEcn => Ecn::Accurate,
+        }
+    }
+
+    /// What connections use of ECN, unless their SYN is lost.
+    pub fn ecn_mode(&self) -> Ecn {
+        accecn::agree(self.ecn_of_sender(), self.ecn_of_receiver())
+    }
+
     /// Whether marks are counted (AccECN).
     pub fn counts_marks(&self) -> bool {
-        self.ecn && self.ecn_feedback == EcnFeedback::AccEcn
+        self.ecn_mode() == Ecn::Accurate
+    }
+
+    /// Whether marks are echoed as RFC 3168 has it, whatever the controller needs.
+    pub fn echoes_once(&self) -> bool {
+        self.ecn_receiver != ReceiverEcn::Same && self.ecn_mode() == Ecn::Classic
     }
 
     /// Whether a receiver answers every packet on arrival.

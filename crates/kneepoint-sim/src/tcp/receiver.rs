@@ -13,7 +13,7 @@
 
 mod hold;
 
-use super::accecn::Counter;
+use super::accecn::{self, Counter, Ecn};
 use super::patience::Patience;
 use super::room::Offer;
 use super::segments::SegmentSet;
@@ -47,6 +47,8 @@ pub struct Reply {
     pub lag: Lag,
     /// The room of the receiver in segments, if it announces it.
     pub window: Option<u32>,
+    /// The number of bytes that arrived marked, modulo 2^24, if it reports one.
+    pub marked: Option<u32>,
 }
 
 /// An acknowledgement that waits.
@@ -72,6 +74,9 @@ pub struct Receiver {
     marks: Marks,
     /// The count of marks, where it is reported instead of echoes.
     counter: Option<Counter>,
+    /// What it knows of ECN, and what the first SYN brought about.
+    ecn: Ecn,
+    mode: Option<Ecn>,
     sack: bool,
     /// Packets are acknowledged one by one, and each echoes its own time: there is a short path.
     short: bool,
@@ -105,8 +110,10 @@ impl Receiver {
             held: SegmentSet::default(),
             recent: [(0, 0); 3],
             echo: false,
-            marks,
-            counter: options.counts_marks().then(Counter::new),
+            marks: if options.echoes_once() { Marks::Classic } else { marks },
+            counter: options.counts_marks().then(|| Counter::new(options)),
+            ecn: options.ecn_of_receiver(),
+            mode: None,
             sack: options.recovery.selective(),
             short: !options.delayed_ack
                 && options.receive_buffer == Bytes(0)
@@ -165,6 +172,7 @@ impl Receiver {
                 flags: Flags::ACK,
                 lag,
                 window: None,
+                marked: None,
             }
         })
     }
@@ -180,12 +188,13 @@ impl Receiver {
             if let Some(patience) = self.patience.as_mut().filter(|_| opens) {
                 patience.open(now);
             }
-            return Some(self.reply(packet.sent, now, Flags::default().with_if(opens, Flags::SYN)));
+            let flags = if opens { self.negotiate(packet.flags) } else { Flags::default() };
+            return Some(self.reply(packet.sent, now, flags));
         }
         let plain = packet.seq == self.next && self.held.is_empty();
         let marked = packet.flags.has(Flags::CE);
         let turns = self.marks != Marks::Classic && self.counter.is_none() && marked != self.echo;
-        let urgent = self.counter.as_mut().is_some_and(|counter| counter.count(marked));
+        let urgent = self.counter.as_mut().is_some_and(|counter| counter.count(packet));
         let turned = if self.counter.is_none() { self.heed(packet.flags, plain, now) } else { None };
         if let Some(in_order) = &mut self.in_order
             && packet.seq == self.next
@@ -327,16 +336,26 @@ impl Receiver {
     #[inline]
     fn reply(&mut self, sent: Time, now: Time, flags: Flags) -> Reply {
         let sack = if !self.held.is_empty() && self.sack { self.blocks() } else { [(0, 0); 3] };
-        let feedback = match &mut self.counter {
+        let (feedback, marked) = match &mut self.counter {
             // A SYN's flags negotiate.
             Some(counter) if !flags.has(Flags::SYN) => counter.report(),
-            _ => Flags::default().with_if(self.echo, Flags::ECE),
+            _ => (Flags::default().with_if(self.echo, Flags::ECE), None),
         };
         let flags = flags.with(Flags::ACK).with(feedback);
         let explicit = self.explicit.take();
         let next = self.next;
         let window = self.room.as_mut().map(|room| room.offered(next));
-        Reply { seq: self.next, sent, sack, explicit, flags, lag: Lag::of(now.since(sent)), window }
+        Reply { seq: self.next, sent, sack, explicit, flags, lag: Lag::of(now.since(sent)), window, marked }
+    }
+
+    /// A SYN arrived: the flags of its answer. The first one decides (RFC 9768 §3.1.5).
+    #[cold]
+    fn negotiate(&mut self, syn: Flags) -> Flags {
+        let mode = *self.mode.get_or_insert_with(|| accecn::mode_of_server(self.ecn, syn));
+        if mode != Ecn::Accurate {
+            self.counter = None;
+        }
+        Flags::SYN.with(accecn::answer(mode, syn.codepoint()))
     }
 
     /// A segment arrived twice: the first block names it, and the second the block that holds it, if one does

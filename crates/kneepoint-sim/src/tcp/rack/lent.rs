@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The parts of a sender that its recovery borrows for the length of one event.
 
-use crate::cc::{self, Cause, Control, Ecn, Loss, Resize, Timeout};
+use crate::cc::{self, Cause, Control, Ecn, Loss, Marks, Resize, Timeout};
 use crate::tcp::Options;
 use crate::tcp::rtt::{Deviation, Estimator, RttEstimator};
 use crate::units::{Span, Time};
@@ -62,9 +62,12 @@ impl Lent<'_> {
         self.controller.on_loss(&Loss { now, flight, una, next });
     }
 
-    /// A mark was echoed.
-    pub fn heed_mark(&mut self, high: u32) {
+    /// A mark was echoed. A controller that counts marks takes it for a loss where the receiver does not count.
+    pub fn heed_mark(&mut self, una: u32, high: u32) {
         let flight = self.control.window;
+        if self.options.echoes_once() && self.controller.marks() != Marks::Classic {
+            return self.lose(una, high);
+        }
         self.controller.on_ecn(&Ecn { now: self.now, flight, next: u64::from(high) });
     }
 

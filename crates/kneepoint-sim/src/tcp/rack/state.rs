@@ -157,7 +157,7 @@ impl Rack {
     }
 
     /// A mark was echoed, or the controller requests it: the window is reduced, and nothing is undone.
-    pub(super) fn enter_cwr(&mut self, host: &mut Lent) {
+    pub fn enter_cwr(&mut self, host: &mut Lent) {
         self.undo.threshold = None;
         if self.state < State::Cwr {
             self.undo.marker = None;
@@ -186,7 +186,7 @@ impl Rack {
         let steps = rule != Reduction::AtOnce && !host.steers();
         self.reduction = steps.then(|| Prr::of_window(rule, host.window()));
         match mark {
-            true => host.heed_mark(self.point),
+            true => host.heed_mark(self.out.una(), self.point),
             false => host.lose(self.out.una(), self.point),
         }
         self.answers = true;

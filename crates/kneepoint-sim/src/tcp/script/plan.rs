@@ -9,9 +9,9 @@ use super::expression::Statement;
 use super::grammar::{Event, What, Written};
 use super::settings::{Settings, set_controller};
 use super::time::When;
-use super::wire::{Bits, Codepoint, TcpOptions, Wire};
+use super::wire::{Bits, TcpOptions, Wire};
 use crate::fault::{Fault, Faults};
-use crate::packet::Block;
+use crate::packet::{Block, Codepoint};
 use crate::units::Span;
 
 /// The result of a handshake.

@@ -11,9 +11,8 @@ use super::notation::packets;
 use super::outcome::{Difference, Kind, Outcome, Row};
 use super::plan::{Action, Expected};
 use super::subject::{SegmentKind, Sent, Subject};
-use super::wire::Codepoint;
 use super::{Script, Step};
-use crate::packet::Flags;
+use crate::packet::{Codepoint, Flags};
 use crate::units::{Span, Time};
 
 /// Events shown before and after a difference.

@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use super::cursor::Cursor;
 use crate::fault::Fault;
+use crate::packet::Codepoint;
 use crate::suggest::did_you_mean;
 
 /// The flags of a TCP header in this notation.
@@ -19,15 +20,6 @@ pub(super) struct Bits {
     pub echo: bool,
     /// CWR.
     pub reduced: bool,
-}
-
-/// The annotation of the IP header.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Codepoint {
-    NotCapable,
-    Capable0,
-    Capable1,
-    Marked,
 }
 
 const CODEPOINTS: [(&str, Codepoint); 4] = [

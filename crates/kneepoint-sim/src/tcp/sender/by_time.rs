@@ -37,8 +37,9 @@ impl Sender {
         let told = rack.on_ack(packet, echoed, &mut host);
         let one_way = host.options.timestamps.then(|| packet.lag.span());
         if !told.silent {
-            let (_, marked) = self.read_marks(packet, echoed, told.delivered);
+            let (reported, marked) = self.read_marks(packet, echoed, told.delivered);
             let Some((recovery, mut rest)) = self.lend(now) else { return Heard::default() };
+            let credit = if reported && !echoed { 0.0 } else { told.credit };
             let signal = Ack {
                 now,
                 rtt: told.rtt,
@@ -48,13 +49,17 @@ impl Sender {
                 resent: u64::from(recovery.losses()),
                 marked,
                 limited,
-                credit: told.credit,
+                credit,
                 una: u64::from(recovery.una()),
                 next: u64::from(recovery.high()),
                 in_flight: recovery.pipe(),
                 recovering: recovery.recovering(),
             };
             rest.controller.on_ack(&signal, rng);
+            if reported && !echoed {
+                // Its header shows no mark, and so many packets have arrived that its count may have cycled.
+                recovery.enter_cwr(&mut rest);
+            }
             recovery.settle(&told, &mut rest);
         }
         let acked = self.bytes_between(self.una, self.una + told.acked);
@@ -70,7 +75,7 @@ impl Sender {
         let Some(rack) = self.rack.as_deref() else { return };
         (self.una, self.high, self.next) = (rack.una(), rack.high(), rack.high());
         self.timer = rack.wakeup();
-        self.cwr = rack.answers() && self.options.ecn;
+        self.cwr = rack.answers() && self.options.ecn && self.count.is_none();
     }
 
     /// The timer expired.
@@ -87,8 +92,8 @@ impl Sender {
         if self.pace > now && self.burst == 0 {
             return None;
         }
-        if let Phase::Opening { sent, rounds } = self.phase {
-            return if sent { None } else { self.poll_syn(now, rounds) };
+        if let Phase::Opening { sent, rounds, lost } = self.phase {
+            return if sent { None } else { self.poll_syn(now, rounds, lost) };
         }
         let (rack, mut host) = self.lend(now)?;
         let Some(seq) = rack.choose(&mut host) else {

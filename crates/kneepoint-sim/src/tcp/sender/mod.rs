@@ -33,14 +33,14 @@ mod report;
 
 use std::sync::Arc;
 
-use super::accecn::Copied;
+use super::accecn::{ACE, Copied};
 use super::increase::Increase;
 use super::prr::Prr;
 use super::rack::{Rack, Woken};
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
 use super::{Echo, Options, Recovery};
-use crate::cc::{self, Ack, Control};
+use crate::cc::{self, Ack, Control, Marks};
 use crate::packet::{Flags, Hint, Packet};
 use crate::rng::Rng;
 use crate::units::{Bytes, Span, Time};
@@ -52,8 +52,8 @@ const ENDLESS: u32 = u32::MAX - 1;
 /// The phase of a sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// It waits for the answer to its SYN; with a flag for an answer in flight, and the remaining round trips.
-    Opening { sent: bool, rounds: u32 },
+    /// It waits for the answer to its SYN; with a flag for an answer in flight, the remaining round trips, and how often a SYN was lost.
+    Opening { sent: bool, rounds: u16, lost: u16 },
     /// Nothing is missing.
     Open,
     /// It repairs the segments outstanding below the point.
@@ -134,6 +134,8 @@ pub struct Sender {
     cwr: bool,
     /// The copy of the receiver's count of marks, where it reports one.
     count: Option<Copied>,
+    /// The controller counts marks, and the receiver does not fold them into one echo.
+    counts: bool,
     /// The header bits of every segment sent for the first time.
     fresh: Flags,
     timer: Time,
@@ -167,7 +169,7 @@ impl Sender {
             high: 0,
             total: size.map_or(ENDLESS, segments),
             phase: match options.handshake {
-                true => Phase::Opening { sent: false, rounds: options.handshake_rounds },
+                true => Phase::Opening { sent: false, rounds: options.handshake_rounds as u16, lost: 0 },
                 false => Phase::Open,
             },
             calm: false,
@@ -185,6 +187,7 @@ impl Sender {
             marked: 0,
             cwr: false,
             count: options.counts_marks().then(Copied::new),
+            counts: controller.marks() != Marks::Classic && !options.echoes_once(),
             fresh: repair::capability(&options, controller.marks()),
             timer: Time::NEVER,
             pace: Time::ZERO,
@@ -250,8 +253,8 @@ impl Sender {
         if self.pace > now && self.burst == 0 {
             return None;
         }
-        if let Phase::Opening { sent, rounds } = self.phase {
-            return if sent { None } else { self.poll_syn(now, rounds) };
+        if let Phase::Opening { sent, rounds, lost } = self.phase {
+            return if sent { None } else { self.poll_syn(now, rounds, lost) };
         }
         let Some(seq) = self.choose() else {
             self.burst = 0;
@@ -285,7 +288,7 @@ impl Sender {
             self.take_from_burst(now, rate);
             self.pace = self.pace.max(now) + Span::from_secs_f64(packets / rate.0);
         }
-        let flags = if again { Flags::RETRANSMITTED } else { self.fresh() };
+        let flags = if again { self.fresh.and(ACE).with(Flags::RETRANSMITTED) } else { self.fresh() };
         Segment { seq, size, flags }
     }
 

@@ -2,42 +2,85 @@
 //! The opening of a connection: a SYN, and as many round trips of small packets as the handshake takes.
 //!
 //! A SYN carries no ECN codepoint (RFC 3168 §6.1.1), so that a queue drops it where it would mark data. Linux sends it again without
-//! asking for ECN (§6.1.1.1), and the connection has none. SYNs of controllers that need ECN carry the codepoint there (`INET_ECN_xmit`).
+//! asking for ECN (§6.1.1.1), and the connection has none; with AccECN the first retransmission still asks (RFC 9768 §3.1.4.1), and a late
+//! answer to it counts. SYNs of controllers that need ECN carry the codepoint there (`INET_ECN_xmit`).
 
 use super::{Heard, Phase, Segment, Sender};
 use crate::cc::Marks;
+use super::repair::capability;
 use crate::packet::{Flags, Packet};
+use crate::tcp::accecn::{self, ACE, Ecn};
 use crate::units::Time;
 
 impl Sender {
-    pub(super) fn poll_syn(&mut self, now: Time, rounds: u32) -> Option<Segment> {
-        self.phase = Phase::Opening { sent: true, rounds };
+    pub(super) fn poll_syn(&mut self, now: Time, rounds: u16, lost: u16) -> Option<Segment> {
+        self.phase = Phase::Opening { sent: true, rounds, lost };
         self.timer = now + self.rtt.timeout();
-        let needed = self.rack.is_some() && self.controller.marks() != Marks::Classic;
-        let flags = Flags::SYN.with_if(needed, self.fresh);
+        let request = match self.begins(rounds) && !self.falls_back(lost) {
+            true => accecn::request(self.options.ecn_of_sender()),
+            false => Flags::default(),
+        };
+        let flags = Flags::SYN.with(self.codepoint_of_syn()).with(request);
         Some(Segment { seq: 0, size: self.options.header.0 as u16, flags })
+    }
+
+    /// Whether this round trip is the first one, which opens the connection.
+    fn begins(&self, rounds: u16) -> bool {
+        u32::from(rounds) == self.options.handshake_rounds
+    }
+
+    /// Whether a SYN asks for no ECN because so many were lost before it.
+    fn falls_back(&self, lost: u16) -> bool {
+        let most = if self.options.ecn_of_sender() == Ecn::Accurate { 1 } else { 0 };
+        self.options.ecn_fallback && lost > most
+    }
+
+    fn codepoint_of_syn(&self) -> Flags {
+        let needed = self.rack.is_some() && self.controller.marks() != Marks::Classic;
+        if needed { self.fresh.without(ACE) } else { Flags::default() }
     }
 
     /// The SYN was lost.
     #[cold]
-    pub(super) fn open_again(&mut self, rounds: u32) {
+    pub(super) fn open_again(&mut self, rounds: u16, lost: u16) {
         self.rtt.back_off();
         self.timer = Time::NEVER;
-        self.phase = Phase::Opening { sent: false, rounds };
-        if self.options.ecn_fallback {
+        let lost = lost.saturating_add(1);
+        self.phase = Phase::Opening { sent: false, rounds, lost };
+        if self.falls_back(lost) {
             self.fresh = Flags::default();
         }
     }
 
+    /// The first answer says what the connection uses of ECN.
+    #[cold]
+    fn negotiate(&mut self, answer: Flags, lost: u16) {
+        let (mode, seen) = accecn::mode_of_client(self.options.ecn_of_sender(), answer);
+        // Of several SYNs it is not known which one is answered.
+        let sent = (!self.falls_back(lost)).then(|| self.codepoint_of_syn().codepoint());
+        match mode {
+            Ecn::None => (self.fresh, self.count) = (Flags::default(), None),
+            // After a SYN that did not ask there is none.
+            Ecn::Classic => self.count = None,
+            Ecn::Accurate => self.fresh = capability(&self.options, self.controller.marks()),
+        }
+        if sent.zip(seen).is_some_and(|(sent, seen)| accecn::is_mangled(sent, seen)) {
+            self.fresh = self.fresh.and(ACE);
+        }
+    }
+
     pub(super) fn on_opened(&mut self, packet: &Packet, now: Time) -> Heard {
-        let Phase::Opening { rounds, .. } = self.phase else { return Heard::default() };
+        let Phase::Opening { rounds, lost, .. } = self.phase else { return Heard::default() };
+        if self.begins(rounds) {
+            self.negotiate(packet.flags, lost);
+        }
         let rtt = match self.lend(now) {
             Some((rack, mut host)) => rack.on_opened(now - packet.sent, packet.receive_window(), &mut host),
             None => self.rtt.sample(now - packet.sent),
         };
         self.phase = match rounds {
             0 | 1 => Phase::Open,
-            rounds => Phase::Opening { sent: false, rounds: rounds - 1 },
+            rounds => Phase::Opening { sent: false, rounds: rounds - 1, lost: 0 },
         };
         self.timer = Time::NEVER;
         Heard { rtt: Some(rtt), ..Heard::default() }

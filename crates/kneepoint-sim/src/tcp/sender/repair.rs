@@ -4,6 +4,7 @@
 use super::{Phase, Sender, Woken};
 use crate::cc::{Ecn, Loss, Marks, Timeout};
 use crate::packet::{Flags, Packet};
+use crate::tcp::accecn::{self, ACE};
 use crate::tcp::prr::{Progress, Prr};
 use crate::tcp::{Options, Recovery, Reduction};
 use crate::units::Time;
@@ -83,8 +84,8 @@ impl Sender {
         if now < self.timer {
             return Woken::Idle;
         }
-        if let Phase::Opening { rounds, .. } = self.phase {
-            self.open_again(rounds);
+        if let Phase::Opening { rounds, lost, .. } = self.phase {
+            self.open_again(rounds, lost);
             return Woken::Timeout;
         }
         if self.rack.is_some() {
@@ -171,28 +172,39 @@ impl Sender {
     /// Whether an acknowledgement reports marks, as far as its header shows.
     #[inline]
     pub(super) fn reports_marks(&self, packet: &Packet) -> bool {
-        self.options.ecn
-            && match &self.count {
-                Some(count) => count.fewest(packet.flags) > 0,
-                None => packet.flags.has(Flags::ECE),
-            }
+        match &self.count {
+            Some(count) => count.shows_marks(packet),
+            None => packet.flags.has(Flags::ECE) && self.options.ecn,
+        }
     }
 
     /// Whether an acknowledgement that `arrived` packets caused reports marks, and how many for the controller.
     #[inline]
     pub(super) fn read_marks(&mut self, packet: &Packet, echoed: bool, arrived: u32) -> (bool, u32) {
-        let marks = match &mut self.count {
-            Some(count) if self.options.ecn => count.read(packet.flags, arrived),
-            _ if echoed => arrived,
-            _ => 0,
-        };
-        let reported = if self.count.is_some() { marks > 0 } else { echoed };
-        (reported, if self.controller.marks() == Marks::Classic { 0 } else { marks })
+        if self.count.is_some() {
+            return self.read_counts(packet, arrived);
+        }
+        (echoed, if echoed && self.counts { arrived } else { 0 })
+    }
+
+    /// The same where the receiver counts them.
+    #[inline(never)]
+    fn read_counts(&mut self, packet: &Packet, arrived: u32) -> (bool, u32) {
+        let Some(count) = &mut self.count else { return (false, 0) };
+        let marks = count.read(packet, arrived, self.options.payload);
+        if count.ends_ecn() {
+            self.fresh = self.fresh.and(ACE);
+        }
+        (marks > 0, if self.counts { marks } else { 0 })
     }
 
     pub(super) fn on_echo(&mut self, now: Time, flight: f64, arrived: u32) {
         if self.phase == Phase::Open && self.una > self.marked {
-            self.controller.on_ecn(&Ecn { now, flight, next: u64::from(self.high) });
+            let (una, next) = (u64::from(self.una), u64::from(self.high));
+            match self.options.echoes_once() && self.controller.marks() != Marks::Classic {
+                true => self.controller.on_loss(&Loss { now, flight, una, next }),
+                false => self.controller.on_ecn(&Ecn { now, flight, next }),
+            }
             self.answer_echo();
             self.begin_reduction(arrived);
         }
@@ -201,12 +213,16 @@ impl Sender {
     /// The window was reduced: marks on the outstanding packets are not a new signal (RFC 3168 §6.1.2).
     pub(super) fn answer_echo(&mut self) {
         self.marked = self.high;
-        self.cwr = self.options.ecn;
+        self.cwr = self.options.ecn && self.count.is_none();
     }
 }
 
 /// The fields in a segment's header with its sender's response to marks.
 pub(super) fn capability(options: &Options, marks: Marks) -> Flags {
-    let capable = Flags::ECT.with_if(marks == Marks::Scalable, Flags::SCALABLE);
-    Flags::default().with_if(options.ecn, capable)
+    let capable = Flags::ECT.with_if(marks == Marks::Scalable && !options.echoes_once(), Flags::SCALABLE);
+    match options.ecn_mode() {
+        accecn::Ecn::None => Flags::default(),
+        accecn::Ecn::Classic => capable,
+        accecn::Ecn::Accurate => capable.with(accecn::unmarked()),
+    }
 }

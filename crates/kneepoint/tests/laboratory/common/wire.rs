@@ -304,10 +304,11 @@ impl<F: FnMut(Way, u32, &Packet) -> Fate> Transfer<F> {
                 reply.sack
             );
         }
-        let Reply { seq, sent, sack, explicit, flags, lag, window } = reply;
+        let Reply { seq, sent, sack, explicit, flags, lag, window, marked } = reply;
         let mut packet = Packet::ack(0, seq, self.options.header.0 as u16, flags, sent, sack);
         packet.lag = lag;
         packet = explicit.map_or(packet, |explicit| packet.with_explicit(explicit));
+        packet = marked.map_or(packet, |bytes| packet.with_marked_bytes(bytes));
         packet = window.map_or(packet, |window| packet.with_receive_window(window));
         self.acks += 1;
         self.launch(Way::Ack, packet, self.acks - 1, self.now);
@@ -328,6 +329,7 @@ impl<F: FnMut(Way, u32, &Packet) -> Fate> Transfer<F> {
             flags: packet.flags,
             lag: packet.lag,
             window: packet.receive_window(),
+            marked: packet.marked_bytes(),
         };
         self.heard.push((self.now, reply));
         if !packet.flags.has(Flags::SYN) {
