@@ -367,7 +367,10 @@ impl Packet {
     pub fn sack(&self) -> [Block; 3] {
         debug_assert!(self.flags.has(Flags::ACK), "data has no blocks");
         let [first, second, third] = self.words;
-        let third = match self.flags.has_any(Flags::RATE.with(Flags::CHANGE).with(Flags::WINDOW).with(Flags::BYTES)) {
+        let third = match self
+            .flags
+            .has_any(Flags::RATE.with(Flags::CHANGE).with(Flags::WINDOW).with(Flags::BYTES))
+        {
             false => block(third),
             true if self.flags.and(Flags::WINDOW.with(Flags::BYTES)) == Flags::WINDOW => self.short_block(),
             true => (0, 0),

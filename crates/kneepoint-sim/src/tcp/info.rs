@@ -48,4 +48,6 @@ pub struct Info {
     pub timeout: Span,
     /// Known to have arrived so far (`delivered`).
     pub delivered: u64,
+    /// Of these, marked, where the receiver counts them (`delivered_ce`); and their bytes (`delivered_ce_bytes`).
+    pub marked: (u32, u32),
 }

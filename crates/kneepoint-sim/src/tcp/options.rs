@@ -185,7 +185,8 @@ crate::settings! {
         /// What the receiver knows of ECN; the connection uses what both ends know (RFC 9768 §3.1, Table 2).
         ecn_receiver: ReceiverEcn = ReceiverEcn::Same;
         /// A retransmitted SYN asks for no ECN (RFC 3168 §6.1.1.1; Linux `tcp_ecn_fallback`), and with AccECN the second one (RFC 9768
-        /// §3.1.4.1): marking queues drop a SYN, which carries no codepoint.
+        /// §3.1.4.1): marking queues drop a SYN, which carries no codepoint. With AccECN, a path that changes the codepoint of a SYN in a way
+        /// that no queue does ends ECN, too (§3.2.2.3).
         ecn_fallback: bool = false;
         /// Open each connection with a SYN, which costs a round trip.
         handshake: bool = false;

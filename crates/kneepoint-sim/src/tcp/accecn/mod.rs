@@ -34,7 +34,9 @@ mod handshake;
 #[cfg(test)]
 mod tests;
 
-pub use handshake::{Ecn, agree, answer, is_mangled, mode_of_client, mode_of_server, report, request};
+pub use handshake::{
+    Ecn, agree, answer, is_mangled, mode_of_client, mode_of_server, report, reported, request,
+};
 
 use super::{EcnFeedback, Options};
 use crate::packet::{Flags, Packet};
@@ -43,7 +45,7 @@ use crate::units::Bytes;
 /// The values of ACE.
 const CYCLE: u32 = 8;
 /// Both counters of packets begin here.
-const INITIAL: u32 = 5;
+pub const INITIAL: u8 = 5;
 /// The values of ECEB.
 const CYCLE_OF_BYTES: u32 = 1 << 24;
 /// One packet in the mean of acknowledged packets, and the inverse weight of a new one (Linux `PKTS_ACKED_PREC`, `PKTS_ACKED_WEIGHT`).
@@ -55,7 +57,7 @@ const THIN: u32 = 4;
 pub const ACE: Flags = Flags::AE.with(Flags::CWR).with(Flags::ECE);
 
 /// A count in the flags AE, CWR and ECE of a packet.
-fn encode(count: u8) -> Flags {
+pub fn encode(count: u8) -> Flags {
     Flags::default()
         .with_if(count & 4 != 0, Flags::AE)
         .with_if(count & 2 != 0, Flags::CWR)
@@ -71,7 +73,7 @@ fn decode(flags: Flags) -> u32 {
 
 /// ACE of a host that receives no data, and therefore no marks.
 pub fn unmarked() -> Flags {
-    encode(INITIAL as u8)
+    encode(INITIAL)
 }
 
 /// The option of a receiver.
@@ -106,7 +108,7 @@ impl Counter {
     pub(super) fn new(options: &Options) -> Counter {
         let strips = options.ecn_feedback == EcnFeedback::Ace;
         Counter {
-            packets: INITIAL as u8,
+            packets: INITIAL,
             marked: false,
             unsaid: false,
             option: if strips { Sent::Never } else { Sent::Once },
@@ -157,8 +159,8 @@ enum Trust {
 /// The sender's copy of the counts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Copied {
-    /// s.cep, modulo a multiple of 8.
-    packets: u8,
+    /// s.cep.
+    packets: u32,
     trust: Trust,
     /// The mean number of packets that an acknowledgement is for, in parts of [`ONE`], at most a thousand; 0 before the first.
     mean: u16,
@@ -169,12 +171,12 @@ pub(super) struct Copied {
 impl Copied {
     /// Of a new connection.
     pub(super) fn new() -> Copied {
-        Copied { packets: INITIAL as u8, trust: Trust::Untested, mean: 0, bytes: 0 }
+        Copied { packets: INITIAL.into(), trust: Trust::Untested, mean: 0, bytes: 0 }
     }
 
     /// The fewest marks that ACE may report.
     fn fewest(&self, flags: Flags) -> u32 {
-        decode(flags).wrapping_sub(u32::from(self.packets)) % CYCLE
+        decode(flags).wrapping_sub(self.packets) % CYCLE
     }
 
     /// How many more bytes than before; negative in an old acknowledgement, or where too many were estimated.
@@ -192,6 +194,11 @@ impl Copied {
     pub(super) fn shows_marks(&self, packet: &Packet) -> bool {
         let more = || packet.marked_bytes().is_some_and(|bytes| self.more_bytes(bytes) > 0);
         (self.fewest(packet.flags) > 0 || more()) && !self.is_zeroed(packet.flags)
+    }
+
+    /// Marked packets so far, and their bytes modulo 2^24.
+    pub(super) fn marked(&self) -> (u32, u32) {
+        (self.packets.wrapping_sub(INITIAL.into()), self.bytes)
     }
 
     /// Whether ECN is not to be used any more.
@@ -218,7 +225,7 @@ impl Copied {
             },
             None => self.take_packets(fewest, arrived, payload),
         };
-        self.packets = (u32::from(self.packets) + marks % CYCLE) as u8 % CYCLE as u8;
+        self.packets = self.packets.wrapping_add(marks);
         marks
     }
 

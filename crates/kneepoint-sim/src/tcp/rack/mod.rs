@@ -432,6 +432,7 @@ impl Rack {
             rttvar: self.mean_deviation(host),
             timeout: host.rtt.timeout(),
             delivered: self.delivered,
+            marked: (0, 0),
         }
     }
 }

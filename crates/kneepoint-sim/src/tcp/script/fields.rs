@@ -10,7 +10,7 @@ pub(super) type Field = fn(&Info, u32) -> i64;
 const INFINITE: i64 = 0x7fff_ffff;
 
 /// Fields by their names: of the sender's state and the segment size.
-pub(super) const FIELDS: [(&str, Field); 14] = [
+pub(super) const FIELDS: [(&str, Field); 16] = [
     ("tcpi_ca_state", |info, _| info.state as i64),
     ("tcpi_snd_cwnd", |info, _| info.window.into()),
     ("tcpi_snd_ssthresh", |info, _| info.threshold.map_or(INFINITE, i64::from)),
@@ -26,6 +26,8 @@ pub(super) const FIELDS: [(&str, Field); 14] = [
     ("tcpi_rto", |info, _| (info.timeout.0 / 1000) as i64),
     // The SYN counts.
     ("tcpi_delivered", |info, _| info.delivered as i64 + 1),
+    ("tcpi_delivered_ce", |info, _| info.marked.0.into()),
+    ("tcpi_delivered_ce_bytes", |info, _| info.marked.1.into()),
 ];
 
 /// Constants by their names.

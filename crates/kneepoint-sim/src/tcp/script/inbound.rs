@@ -21,7 +21,7 @@ fn time((value, at): (u32, Time), later: u32) -> Time {
 
 /// The packet, which arrives `now`. Without timestamps it does not show when the packet that it acknowledges was sent.
 pub(super) fn packet(arrival: &Arrival, clocks: Clocks, now: Time) -> Packet {
-    let flags = Flags::ACK.with_if(arrival.echo, Flags::ECE);
+    let flags = Flags::ACK.with(arrival.flags);
     let stamped = arrival.stamp.zip(clocks.host.zip(clocks.peer));
     let (sent, lag) = match stamped {
         Some(((value, echoed), (host, peer))) => {
@@ -32,7 +32,7 @@ pub(super) fn packet(arrival: &Arrival, clocks: Clocks, now: Time) -> Packet {
     };
     let mut packet = Packet::ack(0, arrival.ack, 40, flags, sent, arrival.blocks);
     packet.lag = Lag::of(lag);
-    packet
+    arrival.marked.map_or(packet, |bytes| packet.with_marked_bytes(bytes))
 }
 
 /// The packet with the receive window, in whole segments.

@@ -36,8 +36,10 @@
 //! left open. PSH, acknowledgement numbers, windows and options of the host's packets are not compared. Packets that the script
 //! does not expect are noticed at the next one that it does, as packetdrill does.
 
+mod bytes;
 mod call;
 mod cursor;
+mod ecn;
 mod evaluate;
 mod expression;
 mod fields;
@@ -103,7 +105,7 @@ impl Script {
     /// The options of the host that the script asks for: Linux's, with changes by its settings and its handshake.
     pub fn options(&self) -> Options {
         let agreed = self.plan.agreed;
-        let options = self.plan.settings.options(agreed.sack, agreed.timestamps, agreed.ecn);
+        let options = self.plan.settings.options(agreed.sack, agreed.timestamps, agreed.ecn.host);
         Options { payload: Bytes(agreed.payload.into()), handshake: true, ..options }
     }
 

@@ -37,6 +37,13 @@ pub(super) fn packet(sent: &Sent) -> String {
         SegmentKind::Fin => "F.",
         _ => ".",
     };
-    let reduced = if sent.flags.has(Flags::CWR) { "W" } else { "" };
-    format!("> {codepoint}{reduced}{flags} {}:{}({})", sent.seq, sent.seq + sent.length, sent.length)
+    let letter = |flag, letter| if sent.flags.has(flag) { letter } else { "" };
+    let (echo, reduced, accurate) =
+        (letter(Flags::ECE, "E"), letter(Flags::CWR, "W"), letter(Flags::AE, "A"));
+    format!(
+        "> {codepoint}{echo}{reduced}{accurate}{flags} {}:{}({})",
+        sent.seq,
+        sent.seq + sent.length,
+        sent.length
+    )
 }

@@ -4,14 +4,16 @@
 
 use std::ops::Range;
 
+use super::bytes::Cuts;
 use super::call::{Call, Does};
+use super::ecn::Agreement;
 use super::expression::Statement;
 use super::grammar::{Event, What, Written};
 use super::settings::{Settings, set_controller};
 use super::time::When;
 use super::wire::{Bits, TcpOptions, Wire};
 use crate::fault::{Fault, Faults};
-use crate::packet::{Block, Codepoint};
+use crate::packet::{Block, Codepoint, Flags};
 use crate::units::Span;
 
 /// The result of a handshake.
@@ -21,7 +23,7 @@ pub(super) struct Agreed {
     pub payload: u32,
     pub sack: bool,
     pub timestamps: bool,
-    pub ecn: bool,
+    pub ecn: Agreement,
     /// Windows of the script are to be shifted so far.
     pub scale: u32,
     /// The host answers a SYN instead of sending the first.
@@ -33,8 +35,10 @@ pub(super) struct Agreed {
 pub(super) struct Arrival {
     pub ack: u32,
     pub blocks: [Block; 3],
-    /// It echoes a mark.
-    pub echo: bool,
+    /// AE, CWR and ECE, and the number of marked bytes, if there is one.
+    pub flags: Flags,
+    pub marked: Option<u32>,
+    pub codepoint: Codepoint,
     /// The receive window in bytes.
     pub window: Option<u64>,
     /// Its timestamp, and the one that it echoes.
@@ -59,12 +63,12 @@ pub(super) enum Action {
     /// The host opens the connection, or answers the packet that does.
     Open,
     /// It answers the second packet of the handshake, which offers a window of this many bytes, and has opened.
-    Opened(Option<u64>),
+    Opened { window: Option<u64>, flags: Flags, codepoint: Codepoint },
     /// The script acknowledges.
     Arrive(Arrival),
     /// The host sends.
     Expect(Expected),
-    /// Segments to send.
+    /// Bytes to send.
     Write(u32),
     /// No further writes.
     Close,
@@ -101,8 +105,14 @@ pub(super) fn plan(written: Written, faults: &mut Faults) -> Option<Plan> {
             return None;
         }
     };
-    let mut planner =
-        Planner { agreed, settings, stage: Stage::Closed, descriptor: None, written: 0, closed: false };
+    let mut planner = Planner {
+        agreed,
+        settings,
+        stage: Stage::Closed,
+        descriptor: None,
+        cuts: Cuts::new(agreed.payload),
+        closed: false,
+    };
     let mut steps = Vec::with_capacity(events.len());
     let mut ends = Span::ZERO;
     for Event { when, place, what } in events {
@@ -141,8 +151,8 @@ fn agreement(events: &[Event], settings: &Settings) -> Result<Agreed, Fault> {
     };
     let timestamps = both(|options| options.stamp.is_some(), settings.timestamps);
     let scaled = both(|options| options.scale.is_some(), true);
-    let agrees = |asks: &Wire, answers: &Wire| asks.bits.echo && asks.bits.reduced && answers.bits.echo;
-    let ecn = if theirs.bits.ack { agrees(ours, theirs) } else { agrees(theirs, ours) };
+    let (asks, answers) = if theirs.bits.ack { (ours, theirs) } else { (theirs, ours) };
+    let ecn = Agreement::of(settings.ecn, asks, answers);
     let payload =
         mss(&theirs.options).min(mss(&ours.options)).saturating_sub(if timestamps { 12 } else { 0 });
     if !(8..=60_000).contains(&payload) {
@@ -177,8 +187,7 @@ struct Planner {
     stage: Stage,
     /// The descriptor of the connection.
     descriptor: Option<i64>,
-    /// Bytes written so far.
-    written: u32,
+    cuts: Cuts,
     closed: bool,
 }
 
@@ -215,7 +224,8 @@ impl Planner {
             (true, Stage::Opening, true) => {
                 self.stage = Stage::Open;
                 // RFC 7323 §2.2: the window of a SYN is not scaled.
-                Ok(Action::Opened(wire.window.map(u64::from)))
+                let codepoint = wire.codepoint.unwrap_or(Codepoint::NotCapable);
+                Ok(Action::Opened { window: wire.window.map(u64::from), flags: wire.bits.flags(), codepoint })
             }
             (true, ..) => {
                 let help =
@@ -253,7 +263,9 @@ impl Planner {
         Ok(Arrival {
             ack: self.segment("the acknowledgement", *ack, at)?,
             blocks,
-            echo: wire.bits.echo,
+            flags: wire.bits.flags(),
+            marked: wire.options.marked,
+            codepoint: wire.codepoint.unwrap_or(Codepoint::NotCapable),
             window: wire.window.map(|window| u64::from(window) << self.agreed.scale),
             stamp: wire.options.stamp,
             fin: wire.bits.fin,
@@ -262,30 +274,24 @@ impl Planner {
 
     /// The segments that a block contains whole: Linux, too, takes a segment for outstanding of which only a part arrived.
     fn whole_segments(&self, first: u32, end: u32) -> (u32, u32) {
-        let payload = self.agreed.payload;
-        let end = if self.closed && end == self.written + 2 { end - 1 } else { end };
-        let (first, end) = (first.saturating_sub(1).div_ceil(payload), end.saturating_sub(1) / payload);
-        if first < end { (first, end) } else { (0, 0) }
+        let end = if self.closed && end == self.cuts.written() + 2 { end - 1 } else { end };
+        self.cuts.whole(first.saturating_sub(1), end.saturating_sub(1))
     }
 
     /// The segment that begins at a byte.
     fn segment(&self, what: &str, byte: u32, place: &Range<usize>) -> Result<u32, Fault> {
         // The FIN has its own number.
-        let byte = if self.closed && byte == self.written + 2 { byte - 1 } else { byte };
+        let byte = if self.closed && byte == self.cuts.written() + 2 { byte - 1 } else { byte };
         let payload = self.agreed.payload;
-        match byte.checked_sub(1) {
-            Some(before) if before % payload == 0 => Ok(before / payload),
-            _ => {
-                let lower = byte.saturating_sub(1) / payload * payload + 1;
-                let message =
-                    format!("{what} is at byte {byte}, inside a segment: segments are of {payload} bytes");
-                let help = format!(
-                    "write {lower} or {}: the subset has whole segments",
-                    lower.saturating_add(payload)
-                );
-                Err(Fault::at(place.clone(), message, help))
-            }
-        }
+        let (lower, upper) = match byte.checked_sub(1).map(|before| self.cuts.segment(before)) {
+            Some(Ok(segment)) => return Ok(segment),
+            Some(Err(around)) => around,
+            None => (0, payload),
+        };
+        let message = format!("{what} is at byte {byte}, inside a segment: segments are of {payload} bytes");
+        let (lower, upper) = (lower + 1, upper.saturating_add(1));
+        let help = format!("write {lower} or {upper}: the subset has whole segments");
+        Err(Fault::at(place.clone(), message, help))
     }
 
     fn outbound(&mut self, wire: &Wire, place: &Range<usize>) -> Result<Action, Fault> {
@@ -332,7 +338,7 @@ impl Planner {
     }
 
     fn choose_controller(&mut self, call: &Call) -> Result<Action, Fault> {
-        if self.written > 0 {
+        if self.cuts.written() > 0 {
             let help = "set it before the first write";
             return Err(Fault::at(call.place.clone(), "the controller changes while data is sent", help));
         }
@@ -376,7 +382,8 @@ impl Planner {
             return fault("this write has no connection".to_string(), help.to_string());
         }
         let asked = call.number(count).filter(|asked| (0..i64::from(MOST_BYTES)).contains(asked));
-        let Some(bytes) = asked.map(|asked| asked as u32).filter(|bytes| self.written + bytes < MOST_BYTES)
+        let Some(bytes) =
+            asked.map(|asked| asked as u32).filter(|bytes| self.cuts.written() + bytes < MOST_BYTES)
         else {
             let message = "the size of this write is not a number, or there is too much to send".to_string();
             return fault(
@@ -391,14 +398,8 @@ impl Planner {
                 format!("write `= {bytes}`: the simulated host has no limit on its buffer"),
             );
         }
-        let payload = self.agreed.payload;
-        if bytes % payload != 0 {
-            let message = format!("{bytes} bytes are not whole segments of {payload} bytes");
-            let fewer = bytes / payload * payload;
-            return fault(message, format!("write {} bytes, or {fewer}", fewer + payload));
-        }
-        self.written += bytes;
-        Ok(Action::Write(bytes / payload))
+        self.cuts.write(bytes);
+        Ok(Action::Write(bytes))
     }
 
     fn close(&mut self) -> Action {

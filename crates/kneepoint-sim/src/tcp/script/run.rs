@@ -13,6 +13,7 @@ use super::plan::{Action, Expected};
 use super::subject::{SegmentKind, Sent, Subject};
 use super::{Script, Step};
 use crate::packet::{Codepoint, Flags};
+use crate::tcp::accecn::{ACE, Ecn};
 use crate::units::{Span, Time};
 
 /// Events shown before and after a difference.
@@ -122,9 +123,12 @@ impl<'s> Runner<'s> {
     fn act(&mut self, action: &Action) {
         match action {
             Action::Open => self.host.open(),
-            Action::Opened(window) => self.host.opened(*window, true),
+            Action::Opened { window, flags, codepoint } => {
+                self.host.opened(*window, *flags, true);
+                self.host.answer(*codepoint);
+            }
             Action::Arrive(arrival) => self.host.arrive(arrival),
-            Action::Write(segments) => self.host.write(*segments),
+            Action::Write(bytes) => self.host.write(*bytes),
             Action::Close => self.host.close(),
             Action::Check(_) | Action::Expect(_) | Action::Nothing => {}
         }
@@ -163,7 +167,7 @@ impl<'s> Runner<'s> {
             let Some(sent) = self.host.sent.get(self.taken).copied() else {
                 return Err(self.missing(first, seq, expected, from, latest));
             };
-            if !fits(expected, &sent, seq) {
+            if !fits(expected, &sent, seq) || !self.has_flags(expected, &sent) {
                 return Err(self.other(first, expected, from));
             }
             if sent.at > latest || Time(sent.at.0.saturating_add(tolerance.0)) < from {
@@ -184,11 +188,19 @@ impl<'s> Runner<'s> {
         }
     }
 
+    /// Whether a packet has the flags of ECN, where the host negotiates by itself. In the classic mode those of data are judged later.
+    fn has_flags(&self, expected: &Expected, sent: &Sent) -> bool {
+        let ecn = self.script.plan.agreed.ecn;
+        let later = ecn.mode != Ecn::Accurate && sent.kind != SegmentKind::Syn;
+        !ecn.strict || later || sent.flags.and(ACE) == expected.bits.flags()
+    }
+
     /// CWR is in the header of the first segment that a long packet is cut into.
     fn judge_mark(&self, first: usize, expected: &Expected, from: Time) -> Result<(), Box<Found>> {
         let group = &self.host.sent[first..self.taken];
         let reduced = group.iter().any(|sent| sent.flags.has(Flags::CWR));
-        if expected.length == 0 || reduced == expected.bits.reduced {
+        let counts = self.script.plan.agreed.ecn.mode == Ecn::Accurate;
+        if expected.length == 0 || counts || reduced == expected.bits.reduced {
             return Ok(());
         }
         let (seen, host) = (self.next_shown(first), self.shown(first));
@@ -348,6 +360,7 @@ fn described(expected: &Expected) -> String {
         flag(bits.fin, "F"),
         flag(bits.echo, "E"),
         flag(bits.reduced, "W"),
+        flag(bits.accurate, "A"),
         flag(bits.ack, "."),
     ];
     format!("> {codepoint}{} {seq}:{}({length})", flags.concat(), seq + length)

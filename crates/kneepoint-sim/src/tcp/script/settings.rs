@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Settings of the kernel that a script makes, as options of the simulated host.
 
+use super::ecn;
 use crate::cc;
 use crate::suggest::did_you_mean;
-use crate::tcp::{Host, Options};
+use crate::tcp::accecn::Ecn;
+use crate::tcp::{EcnFeedback, Host, Options};
 use crate::units::Span;
 
 /// The host that a script requires.
@@ -14,6 +16,8 @@ pub(super) struct Settings {
     pub cc: cc::Config,
     pub timestamps: bool,
     pub sack: bool,
+    /// `tcp_ecn`.
+    pub ecn: usize,
 }
 
 impl Default for Settings {
@@ -23,15 +27,17 @@ impl Default for Settings {
             cc: cc::Config::named("cubic").unwrap_or_default(),
             timestamps: true,
             sack: true,
+            ecn: 2,
         }
     }
 }
 
 impl Settings {
     /// The options of a connection whose handshake agreed on these.
-    pub fn options(&self, sack: bool, timestamps: bool, ecn: bool) -> Options {
+    pub fn options(&self, sack: bool, timestamps: bool, ecn: Ecn) -> Options {
         let (timestamps, sack) = (self.timestamps && timestamps, self.sack && sack);
-        Options { timestamps, sack, ecn, ..self.options.clone() }
+        let ecn_feedback = if ecn == Ecn::Accurate { EcnFeedback::AccEcn } else { EcnFeedback::Echo };
+        Options { timestamps, sack, ecn: ecn != Ecn::None, ecn_feedback, ..self.options.clone() }
     }
 }
 
@@ -55,7 +61,7 @@ enum Effect {
 use Effect::{Chooses, Controller, Nothing, Only, Sets};
 
 /// The known settings `net.ipv4.tcp_…`, without `tcp_`.
-const TABLE: [(&str, Effect); 43] = [
+const TABLE: [(&str, Effect); 44] = [
     ("congestion_control", Controller),
     ("timestamps", Sets(|host, value| host.timestamps = value != 0)),
     ("sack", Sets(|host, value| host.sack = value != 0)),
@@ -67,10 +73,12 @@ const TABLE: [(&str, Effect); 43] = [
     ("rto_max_ms", Sets(|host, value| host.options.rto_max = Span::from_millis(value.clamp(1000, 120_000)))),
     ("frto", Sets(|host, value| host.options.frto = value != 0)),
     ("slow_start_after_idle", Sets(|host, value| host.options.slow_start_after_idle = value != 0)),
-    // The handshake of the script determines whether marks are answered.
-    ("ecn", Nothing),
+    // Below 3, the handshake of the script determines whether marks are answered.
+    ("ecn", Sets(|host, value| host.ecn = value.min(ecn::MOST) as usize)),
+    // When the host sends counts of bytes, which are not compared.
     ("ecn_option", Nothing),
-    ("ecn_fallback", Nothing),
+    ("ecn_option_beacon", Nothing),
+    ("ecn_fallback", Sets(|host, value| host.options.ecn_fallback = value != 0)),
     ("window_scaling", Only(&["1"])),
     ("mtu_probing", Only(&["0"])),
     ("shrink_window", Only(&["0"])),
@@ -205,11 +213,11 @@ mod tests {
         ] {
             apply(&mut settings, name, value).unwrap();
         }
-        let options = settings.options(true, false, false);
+        let options = settings.options(true, false, Ecn::None);
         assert_eq!((options.probes, options.dupthresh, options.tso), (false, 5, false));
         assert_eq!((options.rto_min, settings.cc.name()), (Span::from_millis(50), "reno"));
         assert!(!options.timestamps);
-        assert!(!settings.options(false, true, false).sack);
+        assert!(!settings.options(false, true, Ecn::None).sack);
     }
 
     #[test]

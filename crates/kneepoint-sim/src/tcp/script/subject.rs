@@ -4,11 +4,12 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use super::ecn::Flagging;
 use super::inbound::{self, Clocks};
 use super::plan::{Agreed, Arrival, Expected};
 use super::ticks::Ticks;
 use crate::cc;
-use crate::packet::{Flags, Packet};
+use crate::packet::{Codepoint, Flags, Packet};
 use crate::rng::Rng;
 use crate::tcp::{Info, Options, Segment, Sender};
 use crate::units::{Bytes, Span, Time};
@@ -51,13 +52,14 @@ pub(super) struct Subject {
     pub sent: Vec<Sent>,
     /// One above the greatest segment sent.
     high: u32,
-    /// Segments written.
+    /// Bytes written.
     written: u32,
     closed: bool,
     ended: bool,
     finished: bool,
     opening: bool,
     opened_at: Time,
+    flagging: Flagging,
     clocks: Clocks,
     /// The lead of the sender's clock, so that ticks and milliseconds begin together, as in a kernel.
     ahead: Span,
@@ -85,6 +87,7 @@ impl Subject {
             finished: false,
             opening: false,
             opened_at: Time::ZERO,
+            flagging: Flagging::new(agreed.ecn),
             clocks: Clocks::default(),
             ahead: ticks.map_or(Span::ZERO, Ticks::until_whole),
             steps: 0,
@@ -122,22 +125,29 @@ impl Subject {
         self.pump();
     }
 
-    /// The handshake is over, and the peer has room for `window` bytes; the side that opened the connection answers with an acknowledgement.
-    pub fn opened(&mut self, window: Option<u64>, answers: bool) {
+    /// The handshake is over by a packet with these flags, and the peer has room for `window` bytes.
+    pub fn opened(&mut self, window: Option<u64>, flags: Flags, pure: bool) {
         self.opening = false;
-        let packet = Packet::ack(0, 0, 40, Flags::SYN, self.opened_at, [(0, 0); 3]);
+        let flags = Flags::SYN.with(self.agreed.ecn.opening(flags, pure));
+        let packet = Packet::ack(0, 0, 40, flags, self.opened_at, [(0, 0); 3]);
         let packet = inbound::with_window(packet, window, self.agreed);
         self.sender.on_ack(&packet, self.now + self.ahead, &mut self.rng);
-        if answers {
-            self.push(SegmentKind::Ack, 1, 0, Flags::ACK);
-        }
+    }
+
+    /// The side that opened the connection acknowledges the answer, which had this codepoint.
+    pub fn answer(&mut self, seen: Codepoint) {
+        self.flagging.receive(seen);
+        let flags = self.flagging.of_last(seen);
+        self.sent.push(Sent { at: self.now, kind: SegmentKind::Ack, seq: 1, length: 0, flags });
         self.pump();
     }
 
     pub fn arrive(&mut self, arrival: &Arrival) {
         if std::mem::take(&mut self.opening) {
-            self.opened(arrival.window, false);
+            self.opened(arrival.window, arrival.flags, arrival.blocks[0].1 == 0);
+            self.pump();
         }
+        self.flagging.receive(arrival.codepoint);
         if let Some((value, _)) = arrival.stamp {
             self.clocks.peer.get_or_insert((value, self.clock()));
         }
@@ -151,9 +161,9 @@ impl Subject {
         }
     }
 
-    pub fn write(&mut self, segments: u32) {
-        self.written += segments;
-        self.sender.write(Bytes(u64::from(segments) * u64::from(self.agreed.payload)), self.now + self.ahead);
+    pub fn write(&mut self, bytes: u32) {
+        self.written += bytes;
+        self.sender.write(Bytes(bytes.into()), self.now + self.ahead);
         self.pump();
     }
 
@@ -232,13 +242,16 @@ impl Subject {
     }
 
     fn send(&mut self, segment: Segment) {
-        let payload = self.agreed.payload;
-        let seq = segment.seq.saturating_mul(payload).saturating_add(1);
+        let una = self.sender.una();
+        let below = |seq| (self.sender.acked() + self.sender.payload_between(una, seq)).0 as u32;
         let (kind, seq, length) = match () {
             () if segment.flags.has(Flags::SYN) => (SegmentKind::Syn, 0, 0),
             // A probe of a closed window carries the byte before the first that is missing, and no data.
-            () if segment.flags.has(Flags::PROBE) => (SegmentKind::Probe, self.sender.una() * payload, 0),
-            () => (SegmentKind::Data, seq, payload),
+            () if segment.flags.has(Flags::PROBE) => (SegmentKind::Probe, below(una), 0),
+            () => {
+                let first = below(segment.seq);
+                (SegmentKind::Data, first.saturating_add(1), below(segment.seq + 1) - first)
+            }
         };
         if kind == SegmentKind::Data {
             self.high = self.high.max(segment.seq + 1);
@@ -248,16 +261,20 @@ impl Subject {
     }
 
     fn push(&mut self, kind: SegmentKind, seq: u32, length: u32, flags: Flags) {
+        let flags = match kind {
+            SegmentKind::Syn => self.flagging.of_syn(flags),
+            _ => self.flagging.of_other(flags),
+        };
         self.sent.push(Sent { at: self.now, kind, seq, length, flags });
     }
 
     /// One above the last byte written.
     fn end(&self) -> u32 {
-        self.written * self.agreed.payload + 1
+        self.written + 1
     }
 
     fn end_if_all_is_sent(&mut self) {
-        if self.closed && !self.ended && self.high >= self.written {
+        if self.closed && !self.ended && self.sender.total().is_some_and(|total| self.high >= total) {
             self.ended = true;
             self.push(SegmentKind::Fin, self.end(), 0, Flags::ACK);
         }

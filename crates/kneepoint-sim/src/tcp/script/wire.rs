@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::cursor::Cursor;
 use crate::fault::Fault;
-use crate::packet::Codepoint;
+use crate::packet::{Codepoint, Flags};
 use crate::suggest::did_you_mean;
 
 /// The flags of a TCP header in this notation.
@@ -20,6 +20,18 @@ pub(super) struct Bits {
     pub echo: bool,
     /// CWR.
     pub reduced: bool,
+    /// AE.
+    pub accurate: bool,
+}
+
+impl Bits {
+    /// AE, CWR and ECE.
+    pub fn flags(&self) -> Flags {
+        Flags::default()
+            .with_if(self.accurate, Flags::AE)
+            .with_if(self.reduced, Flags::CWR)
+            .with_if(self.echo, Flags::ECE)
+    }
 }
 
 const CODEPOINTS: [(&str, Codepoint); 4] = [
@@ -41,6 +53,8 @@ pub(super) struct TcpOptions {
     pub any: bool,
     /// Blocks, in bytes, with their places.
     pub sack: Vec<(u32, u32, Range<usize>)>,
+    /// ECEB of AccECN: bytes that arrived marked.
+    pub marked: Option<u32>,
 }
 
 /// A packet.
@@ -132,6 +146,12 @@ fn bits(cursor: &mut Cursor) -> Result<Bits, Fault> {
             '.' => bits.ack = true,
             'E' => bits.echo = true,
             'W' => bits.reduced = true,
+            'A' => bits.accurate = true,
+            // AE, CWR and ECE as a number.
+            '0'..='7' => {
+                let value = flag as u8 - b'0';
+                (bits.accurate, bits.reduced, bits.echo) = (value & 4 != 0, value & 2 != 0, value & 1 != 0);
+            }
             // The application decides when to push, not congestion control.
             'P' => {}
             'R' => {
@@ -140,7 +160,11 @@ fn bits(cursor: &mut Cursor) -> Result<Bits, Fault> {
             }
             other => {
                 let message = format!("`{}` is no flag of the subset", other.escape_default());
-                return Err(Fault::at(place, message, "write flags of `S`, `F`, `P`, `E`, `W` and `.`"));
+                return Err(Fault::at(
+                    place,
+                    message,
+                    "write flags of `S`, `F`, `P`, `E`, `W`, `A`, `.` and a digit for ACE",
+                ));
             }
         }
     }
@@ -226,7 +250,7 @@ fn options(cursor: &mut Cursor, options: &mut TcpOptions) -> Result<(), Fault> {
     }
 }
 
-const OPTIONS: [&str; 7] = ["mss", "sackOK", "sack", "TS", "wscale", "nop", "eol"];
+const OPTIONS: [&str; 8] = ["mss", "sackOK", "sack", "TS", "wscale", "ECN", "nop", "eol"];
 
 /// An option, and its length in bytes.
 fn option(cursor: &mut Cursor, options: &mut TcpOptions) -> Result<usize, Fault> {
@@ -260,6 +284,7 @@ fn option(cursor: &mut Cursor, options: &mut TcpOptions) -> Result<usize, Fault>
             blocks(cursor, &mut options.sack)?;
             2 + 8 * options.sack.len()
         }
+        "ECN" => 2 + 3 * counts(cursor, options)?,
         "" => return Err(cursor.expected("a TCP option")),
         other => {
             let message = format!("the TCP option `{other}` is outside the subset");
@@ -286,6 +311,28 @@ fn stamp(cursor: &mut Cursor) -> Result<(u32, u32), Fault> {
     cursor.expect("ecr")?;
     cursor.blank();
     Ok((value, cursor.number("an echoed timestamp")?))
+}
+
+/// `e0b 1 ceb 0 e1b 1`, or fewer: how many fields there are.
+fn counts(cursor: &mut Cursor, options: &mut TcpOptions) -> Result<usize, Fault> {
+    let mut fields = 0;
+    loop {
+        cursor.blank();
+        if cursor.next_is(",") || cursor.next_is(">") {
+            return Ok(fields);
+        }
+        let began = cursor.at;
+        let field = cursor.name();
+        if !["e0b", "ceb", "e1b"].contains(&field) || fields == 3 {
+            cursor.at = began;
+            return Err(cursor.expected("`e0b`, `ceb` and `e1b` with their numbers, `,` or `>`"));
+        }
+        let marked = field == "ceb";
+        cursor.blank();
+        let value = cursor.number("a number of bytes")?;
+        options.marked = if marked { Some(value) } else { options.marked };
+        fields += 1;
+    }
 }
 
 fn blocks(cursor: &mut Cursor, blocks: &mut Vec<(u32, u32, Range<usize>)>) -> Result<(), Fault> {

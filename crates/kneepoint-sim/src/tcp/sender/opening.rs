@@ -5,10 +5,10 @@
 //! asking for ECN (§6.1.1.1), and the connection has none; with AccECN the first retransmission still asks (RFC 9768 §3.1.4.1), and a late
 //! answer to it counts. SYNs of controllers that need ECN carry the codepoint there (`INET_ECN_xmit`).
 
-use super::{Heard, Phase, Segment, Sender};
-use crate::cc::Marks;
 use super::repair::capability;
-use crate::packet::{Flags, Packet};
+use super::{Heard, Phase, Segment, Sender};
+use crate::cc::{self, Marks};
+use crate::packet::{Codepoint, Flags, Packet};
 use crate::tcp::accecn::{self, ACE, Ecn};
 use crate::units::Time;
 
@@ -54,25 +54,29 @@ impl Sender {
 
     /// The first answer says what the connection uses of ECN.
     #[cold]
-    fn negotiate(&mut self, answer: Flags, lost: u16) {
+    fn negotiate(&mut self, answer: Flags, lost: u16, now: Time) {
         let (mode, seen) = accecn::mode_of_client(self.options.ecn_of_sender(), answer);
         // Of several SYNs it is not known which one is answered.
         let sent = (!self.falls_back(lost)).then(|| self.codepoint_of_syn().codepoint());
         match mode {
             Ecn::None => (self.fresh, self.count) = (Flags::default(), None),
             // After a SYN that did not ask there is none.
-            Ecn::Classic => self.count = None,
+            Ecn::Classic => (self.fresh, self.count) = (self.fresh.without(ACE), None),
             Ecn::Accurate => self.fresh = capability(&self.options, self.controller.marks()),
         }
-        if sent.zip(seen).is_some_and(|(sent, seen)| accecn::is_mangled(sent, seen)) {
+        let changed = sent.zip(seen).is_some_and(|(sent, seen)| accecn::is_mangled(sent, seen));
+        if changed && self.options.ecn_fallback {
             self.fresh = self.fresh.and(ACE);
+        } else if seen == Some(Codepoint::Marked) {
+            self.controller.on_ecn(&cc::Ecn { now, flight: self.control.window, next: 0 });
+            self.control = self.controller.control();
         }
     }
 
     pub(super) fn on_opened(&mut self, packet: &Packet, now: Time) -> Heard {
         let Phase::Opening { rounds, lost, .. } = self.phase else { return Heard::default() };
         if self.begins(rounds) {
-            self.negotiate(packet.flags, lost);
+            self.negotiate(packet.flags, lost, now);
         }
         let rtt = match self.lend(now) {
             Some((rack, mut host)) => rack.on_opened(now - packet.sent, packet.receive_window(), &mut host),

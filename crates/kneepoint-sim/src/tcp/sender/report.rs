@@ -28,8 +28,9 @@ impl Sender {
     /// Its state in the terms of TCP_INFO. The threshold and the mean deviation of round-trip times are the controller's, where it
     /// shows them.
     pub fn info(&mut self) -> Info {
+        let marked = self.count.map_or((0, 0), |count| count.marked());
         if let Some((rack, mut host)) = self.lend(Time::ZERO) {
-            return rack.info(&mut host);
+            return Info { marked, ..rack.info(&mut host) };
         }
         let (sacked, unacked) = (self.board.len(), self.high - self.una);
         let threshold = self.controller.threshold().filter(|threshold| threshold.is_finite());
@@ -47,6 +48,7 @@ impl Sender {
             rttvar: self.rtt.variation(),
             timeout: self.rtt.timeout(),
             delivered: u64::from(self.delivered),
+            marked,
         }
     }
 
