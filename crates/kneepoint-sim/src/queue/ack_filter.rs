@@ -15,7 +15,8 @@ crate::choice! {
     }
 }
 
-/// Flags that a redundant acknowledgement may have.
+/// Flags that a redundant acknowledgement may have. The option of AccECN is not among them: CAKE drops no acknowledgement with options
+/// that it does not know.
 const HARMLESS: u16 = Flags::ACK.0
     | Flags::ECT.0
     | Flags::CE.0

@@ -192,10 +192,10 @@ impl Receiver {
             return Some(self.reply(packet.sent, now, flags));
         }
         let plain = packet.seq == self.next && self.held.is_empty();
-        let marked = packet.flags.has(Flags::CE);
-        let turns = self.marks != Marks::Classic && self.counter.is_none() && marked != self.echo;
-        let urgent = self.counter.as_mut().is_some_and(|counter| counter.count(packet));
-        let turned = if self.counter.is_none() { self.heed(packet.flags, plain, now) } else { None };
+        // Of most packets nothing is echoed or counted.
+        let minds = packet.flags.has(Flags::CE) | self.echo | self.counter.is_some();
+        let (turns, urgent, turned) =
+            if minds { self.mind(packet, plain, now) } else { (false, false, None) };
         if let Some(in_order) = &mut self.in_order
             && packet.seq == self.next
         {
@@ -286,6 +286,17 @@ impl Receiver {
             }
             _ => explicit,
         };
+    }
+
+    /// Takes in a packet's mark, or that it has none; returns whether marks begin or end where each is echoed, whether the packet is to be
+    /// acknowledged at once, and the acknowledgement of packets before it.
+    #[inline(never)]
+    fn mind(&mut self, packet: &Packet, plain: bool, now: Time) -> (bool, bool, Option<Reply>) {
+        if let Some(counter) = &mut self.counter {
+            return (false, counter.count(packet), None);
+        }
+        let turns = self.marks != Marks::Classic && packet.flags.has(Flags::CE) != self.echo;
+        (turns, false, self.heed(packet.flags, plain, now))
     }
 
     /// Takes in a packet's mark. Where each mark is echoed, one acknowledgement must not cover both marked and

@@ -112,12 +112,6 @@ fn assertions_are_those_of_python() {
 #[test]
 fn a_script_outside_the_subset_is_refused_at_its_place_with_a_remedy() {
     for (event, place, message, help) in [
-        (
-            "+0 write(4, ..., 1500) = 1500",
-            "write(4",
-            "1500 bytes are not whole segments of 1000",
-            "2000 bytes, or 1000",
-        ),
         ("+0 write(4, ..., 2000) = 1000", "write(4", "does not take all its data", "= 2000"),
         ("+0 write(3, ..., 1000) = 1000", "write(3", "no connection", "`accept` returned"),
         ("+0 < . 1:1(0) ack 1501 win 9", "1501", "inside a segment", "write 1001 or 2001"),
@@ -128,7 +122,10 @@ fn a_script_outside_the_subset_is_refused_at_its_place_with_a_remedy() {
             "1001 or 2001",
         ),
         ("+0 < . 1:501(500) ack 1 win 9", "1:501(500)", "data to the host", "the script receives"),
-        ("+0 < R. 1:1(0) ack 1 win 9", "R.", "resets", "end the script"),
+        ("+0 < R. 1:1(0) ack 1 win 9\n+0 > . 1:1(0) ack 1", "+0 > .", "was reset", "end the script"),
+        ("+0 > R. 1:1(0) ack 1", "+0 > R.", "a reset by the host", "resets nothing"),
+        ("+0 < . 1:1(0) ack 1 <ECN e0b 1 cep 4,nop>", "cep", "expected `e0b`", "docs/drill.md"),
+        ("--tcp_ts_tick_usecs=1", "--tcp_ts", "`1`", "1000"),
         ("+0 < . 1:2(0) ack 1 win 9", "1:2(0)", "not 0 bytes", "1:2(1)"),
         ("+0 > . 1:1501(1500) ack 1", "1:1501(1500)", "inside a segment", "whole segments"),
         (
@@ -166,10 +163,51 @@ fn a_script_outside_the_subset_is_refused_at_its_place_with_a_remedy() {
     }
 }
 
+/// A host with `tcp_ecn` = 3 that answers a SYN whose AE, CWR and ECE are set: its answer, and the acknowledgement of that.
+fn accurate(syn: &str, answer: &str, last: &str) -> String {
+    format!(
+        "`sysctl -q net.ipv4.tcp_ecn=3`\n0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n+0 bind(3, ..., ...) = 0\n\
+         +0 listen(3, 1) = 0\n+0 < {syn} 0:0(0) win 9999 <mss 1000,sackOK,nop,nop>\n+0 > {answer} 0:0(0) ack 1 <...>\n\
+         +.1 < {last} 1:1(0) ack 1 win 320\n+0 accept(3, ..., ...) = 4\n"
+    )
+}
+
+#[test]
+fn a_host_with_accecn_negotiates_counts_and_gives_ecn_up_as_rfc_9768_has_it() {
+    let counted = "+0 write(4, ..., 1600) = 1600\n+0 > [ect0] .5 1:1001(1000) ack 1\n+0 > [ect0] P.5 1001:1601(600) ack 1\n\
+                   +.1 < .6 1:1(0) ack 1601 win 320 <ECN e0b 1 ceb 1000,nop,nop,nop,nop>\n\
+                   +0 %{ assert tcpi_delivered_ce == 1 and tcpi_delivered_ce_bytes == 1000 }%\n\
+                   +0 write(4, ..., 1000) = 1000\n+0 > [ect0] EAP. 1601:2601(1000) ack 1\n";
+    let marked = "+0 write(4, ..., 1000) = 1000\n+0 > [ect0] P.6 1:1001(1000) ack 1\n";
+    let plain = "+0 write(4, ..., 1000) = 1000\n+0 > [noecn] P.5 1:1001(1000) ack 1\n";
+    let classic = "+0 write(4, ..., 1000) = 1000\n+0 > [ect0] P. 1:1001(1000) ack 1\n";
+    for (syn, answer, last, then) in [
+        ("SEWA", "SW.", "[ect0] W.", counted),
+        ("[ect0] SEWA", "SA.", "W.", counted),
+        ("[ect1] SEWA", "SEW.", "W.", counted),
+        ("[ce] SEWA", "SWA.", "W.", counted),
+        // Reserved.
+        ("SW", "SW.", "W.", counted),
+        // The last acknowledgement was marked.
+        ("SEWA", "SW.", "[ce] W.", marked),
+        // It has no count, or the codepoint of the answer changed.
+        ("SEWA", "SW.", ".", plain),
+        ("SEWA", "SW.", "A.", plain),
+        ("SEW", "SE.", ".", classic),
+        ("S", "S.", ".", "+0 write(4, ..., 1000) = 1000\n+0 > [noecn] P. 1:1001(1000) ack 1\n"),
+    ] {
+        let outcome = run(&format!("{}{then}", accurate(syn, answer, last)));
+        assert!(outcome.passed, "{syn}, {last}: {}", outcome.difference.unwrap());
+    }
+    // Another answer would be noticed.
+    assert!(!run(&accurate("[ce] SEWA", "SW.", "W.")).passed);
+    let wrong = counted.replace("EAP.", "WAP.");
+    assert!(!run(&format!("{}{wrong}", accurate("SEWA", "SW.", "W."))).passed);
+}
+
 #[test]
 fn every_fault_of_a_script_is_found_in_one_pass() {
-    let text =
-        format!("{OPENING}+0 recv(4, ..., 9, 0) = 9\n+0 < R. 1:1(0) ack 1\n+0 wirte(4, ..., 1000) = 1000\n");
+    let text = format!("{OPENING}+0 recv(4, ..., 9, 0) = 9\n+0 < udp (100)\n+0 wirte(4, ..., 1000) = 1000\n");
     assert_eq!(script::parse(&text).err().expect("faults").len(), 3);
     let (before, after) = text.split_at(OPENING.len());
     assert_eq!(script::parse(after).err().expect("faults").len(), 3, "{before}");

@@ -26,8 +26,8 @@
 //! Readings: an acknowledgement that reports no arrival may be an old one and is not read (Appendix A.1), nor is one whose bytes are fewer than before; the next one brings its marks.
 //! Segments of a written message may be short: of their marks `new` is the least number.
 //! Left out: the option in a SYN/ACK, which tests the path, and the last acknowledgement of the handshake, after which data follows at once; EE0B and EE1B as numbers,
-//! which no controller reads, and with them the test for their zeroing; the advice about continuous marks. Emulated networks and their
-//! packets carry none of it.
+//! which no controller reads, and with them the test for their zeroing; acknowledgements that only have a newer timestamp (Appendix A.2.1);
+//! the advice about continuous marks. Emulated networks and their packets carry none of it, and files of captured packets the flags alone.
 
 mod handshake;
 

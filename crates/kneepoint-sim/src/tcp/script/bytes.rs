@@ -6,59 +6,55 @@
 pub(super) struct Cuts {
     /// Payload of a full segment.
     payload: u32,
-    /// The end of each segment, in bytes, in order.
-    ends: Vec<u32>,
+    /// Segments and bytes written.
+    segments: u32,
+    written: u32,
+    /// The same at the end of each short segment, in order.
+    short: Vec<(u32, u32)>,
 }
 
 impl Cuts {
     pub fn new(payload: u32) -> Cuts {
-        Cuts { payload, ends: Vec::new() }
+        Cuts { payload, segments: 0, written: 0, short: Vec::new() }
     }
 
     /// Bytes written so far.
     pub fn written(&self) -> u32 {
-        self.ends.last().copied().unwrap_or(0)
+        self.written
     }
 
     /// More are written.
     pub fn write(&mut self, bytes: u32) {
-        let (first, end) = (self.written(), self.written() + bytes);
-        let full = (1..=bytes / self.payload).map(|place| first + place * self.payload);
-        self.ends.extend(full);
-        if self.written() < end {
-            self.ends.push(end);
+        self.written += bytes;
+        self.segments += bytes.div_ceil(self.payload);
+        if !bytes.is_multiple_of(self.payload) {
+            self.short.push((self.segments, self.written));
         }
     }
 
-    /// The segment that begins behind this many bytes; beyond the written ones all segments are full.
+    /// The segment that begins behind this many bytes, or the ends of the one that they are in; all segments beyond the written ones
+    /// are full.
     pub fn segment(&self, bytes: u32) -> Result<u32, (u32, u32)> {
-        let before = self.ends.partition_point(|end| *end <= bytes);
-        let first = before.checked_sub(1).map_or(0, |last| self.ends[last]);
-        if bytes == first {
-            return Ok(before as u32);
+        let before = self.short.partition_point(|(_, end)| *end <= bytes);
+        let (segments, first) = before.checked_sub(1).map_or((0, 0), |last| self.short[last]);
+        let inside = (bytes - first) % self.payload;
+        if inside == 0 {
+            return Ok(segments + (bytes - first) / self.payload);
         }
-        match self.ends.get(before) {
-            Some(end) => Err((first, *end)),
-            None if (bytes - first).is_multiple_of(self.payload) => {
-                Ok(before as u32 + (bytes - first) / self.payload)
-            }
-            None => {
-                let lower = first + (bytes - first) / self.payload * self.payload;
-                Err((lower, lower.saturating_add(self.payload)))
-            }
-        }
+        let upper = (bytes - inside).saturating_add(self.payload);
+        Err((bytes - inside, self.short.get(before).map_or(upper, |(_, end)| upper.min(*end))))
     }
 
     /// The segments that a range of bytes contains whole.
     pub fn whole(&self, first: u32, end: u32) -> (u32, u32) {
-        let within = |bytes| match self.segment(bytes) {
+        let around = |bytes| match self.segment(bytes) {
             Ok(segment) => (segment, segment),
             Err((lower, _)) => {
                 let segment = self.segment(lower).unwrap_or(0);
                 (segment, segment + 1)
             }
         };
-        let (first, end) = (within(first).1, within(end).0);
+        let (first, end) = (around(first).1, around(end).0);
         if first < end { (first, end) } else { (0, 0) }
     }
 }

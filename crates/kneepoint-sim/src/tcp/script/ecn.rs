@@ -55,20 +55,6 @@ impl Agreement {
         };
         Agreement { host, mode, seen, strict: true }
     }
-
-    /// The flags of the handshake for the host's sender, which opens the connection in either role. A server has them from the last
-    /// acknowledgement, if that is a pure one: zero of it means that the client has no ECN (Table 4).
-    pub fn opening(&self, packet: Flags, pure: bool) -> Flags {
-        match (self.strict, self.seen, self.mode) {
-            (true, None, _) => packet.and(accecn::ACE),
-            (true, Some(_), Ecn::Accurate) if pure => match accecn::reported(packet) {
-                Some(seen) => accecn::report(seen),
-                None if packet.has_any(accecn::ACE) => accecn::report(Codepoint::NotCapable),
-                None => Flags::default(),
-            },
-            _ => accecn::answer(self.mode, Codepoint::NotCapable),
-        }
-    }
 }
 
 /// The flags of the host's packets.
@@ -78,11 +64,35 @@ pub(super) struct Flagging {
     /// r.cep.
     marks: u8,
     answers: u32,
+    /// A SYN or SYN/ACK without ECN was part of the handshake: a server then sends no ECN-capable packet (§3.1.5).
+    denied: bool,
 }
 
 impl Flagging {
     pub fn new(agreement: Agreement) -> Flagging {
-        Flagging { agreement, marks: accecn::INITIAL, answers: 0 }
+        Flagging { agreement, marks: accecn::INITIAL, answers: 0, denied: false }
+    }
+
+    /// The flags of the handshake for the host's sender, which opens the connection in either role. A server has them from the last
+    /// acknowledgement, if that is a pure one: zero of it means that the client has no ECN (Table 4).
+    pub fn opening(&self, packet: Flags, pure: bool) -> Flags {
+        let Agreement { strict, seen, mode, .. } = self.agreement;
+        match (strict, seen, mode) {
+            (true, None, _) => packet.and(accecn::ACE),
+            (true, Some(_), Ecn::Accurate) if self.denied => Flags::default(),
+            (true, Some(_), Ecn::Accurate) if pure => match accecn::reported(packet) {
+                Some(seen) => accecn::report(seen),
+                None if packet.has_any(accecn::ACE) => accecn::report(Codepoint::NotCapable),
+                None => Flags::default(),
+            },
+            _ => accecn::answer(mode, Codepoint::NotCapable),
+        }
+    }
+
+    /// The SYN arrived once more, with these flags and this codepoint.
+    pub fn receive_syn(&mut self, flags: Flags, seen: Codepoint) {
+        self.agreement.seen = Some(seen);
+        self.denied |= !flags.has_any(accecn::ACE);
     }
 
     fn counts(&self) -> bool {
@@ -101,6 +111,7 @@ impl Flagging {
         let Some(seen) = self.agreement.seen.filter(|_| self.agreement.strict) else { return flags };
         self.answers += 1;
         let gives_up = self.agreement.mode == Ecn::Accurate && self.answers > ACCURATE_ANSWERS;
+        self.denied |= gives_up;
         let answer = accecn::answer(if gives_up { Ecn::None } else { self.agreement.mode }, seen);
         flags.without(accecn::ACE).with(answer)
     }

@@ -178,6 +178,9 @@ impl Reader<'_, '_> {
                 let percent = value.parse().ok().filter(|percent| (0.0..=100.0).contains(percent));
                 self.written.tolerance.percent = percent.ok_or_else(|| wrong("a number from 0 to 100"))?;
             }
+            // A millisecond, as the timestamps of the host have it.
+            "tcp_ts_tick_usecs" if value == "1000" => {}
+            "tcp_ts_tick_usecs" => return Err(wrong("1000, the tick of the host's timestamps")),
             _ if IGNORED.contains(&name) => {}
             other => {
                 let known: Vec<&str> =

@@ -64,6 +64,10 @@ pub(super) enum Action {
     Open,
     /// It answers the second packet of the handshake, which offers a window of this many bytes, and has opened.
     Opened { window: Option<u64>, flags: Flags, codepoint: Codepoint },
+    /// The SYN arrives once more, and is answered.
+    OpenAgain { flags: Flags, codepoint: Codepoint },
+    /// The answer to the host's SYN, with this codepoint, arrives once more, and is acknowledged.
+    Confirm(Codepoint),
     /// The script acknowledges.
     Arrive(Arrival),
     /// The host sends.
@@ -173,12 +177,19 @@ fn agreement(events: &[Event], settings: &Settings) -> Result<Agreed, Fault> {
     })
 }
 
+/// A packet behind a reset.
+fn was_reset(place: &Range<usize>) -> Fault {
+    let help = "end the script with the reset: the simulated host forgets the connection";
+    Fault::at(place.clone(), "the connection was reset", help)
+}
+
 /// The progress of the handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     Closed,
     Opening,
     Open,
+    Reset,
 }
 
 struct Planner {
@@ -216,7 +227,17 @@ impl Planner {
             let help = "write `1:1(0)`: the simulated host sends, and the script receives";
             return Err(Fault::at(wire.extent.clone(), message, help));
         }
+        if wire.bits.reset && self.stage != Stage::Closed {
+            self.stage = Stage::Reset;
+            return Ok(Action::Nothing);
+        }
+        let (flags, codepoint) = (wire.bits.flags(), wire.codepoint.unwrap_or(Codepoint::NotCapable));
         match (wire.bits.syn, self.stage, wire.bits.ack) {
+            (_, Stage::Reset, _) => Err(was_reset(place)),
+            (true, Stage::Opening, false) if self.agreed.answers => {
+                Ok(Action::OpenAgain { flags, codepoint })
+            }
+            (true, Stage::Open, true) if !self.agreed.answers => Ok(Action::Confirm(codepoint)),
             (true, Stage::Closed, false) => {
                 self.stage = Stage::Opening;
                 Ok(Action::Open)
@@ -224,8 +245,7 @@ impl Planner {
             (true, Stage::Opening, true) => {
                 self.stage = Stage::Open;
                 // RFC 7323 §2.2: the window of a SYN is not scaled.
-                let codepoint = wire.codepoint.unwrap_or(Codepoint::NotCapable);
-                Ok(Action::Opened { window: wire.window.map(u64::from), flags: wire.bits.flags(), codepoint })
+                Ok(Action::Opened { window: wire.window.map(u64::from), flags, codepoint })
             }
             (true, ..) => {
                 let help =
@@ -298,6 +318,13 @@ impl Planner {
         if self.stage == Stage::Closed {
             let help = "open the connection first, by `< S` or by `connect`";
             return Err(Fault::at(place.clone(), "the host has no connection to send on", help));
+        }
+        if self.stage == Stage::Reset {
+            return Err(was_reset(place));
+        }
+        if wire.bits.reset {
+            let help = "leave it out: the simulated host resets nothing";
+            return Err(Fault::at(place.clone(), "a reset by the host is outside the subset", help));
         }
         if wire.length > 0 {
             if wire.bits.syn {

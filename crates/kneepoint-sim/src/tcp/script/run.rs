@@ -127,6 +127,8 @@ impl<'s> Runner<'s> {
                 self.host.opened(*window, *flags, true);
                 self.host.answer(*codepoint);
             }
+            Action::OpenAgain { flags, codepoint } => self.host.open_again(*flags, *codepoint),
+            Action::Confirm(codepoint) => self.host.confirm(*codepoint),
             Action::Arrive(arrival) => self.host.arrive(arrival),
             Action::Write(bytes) => self.host.write(*bytes),
             Action::Close => self.host.close(),

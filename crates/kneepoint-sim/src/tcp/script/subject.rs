@@ -125,10 +125,16 @@ impl Subject {
         self.pump();
     }
 
+    /// A lost answer is sent again.
+    pub fn open_again(&mut self, flags: Flags, seen: Codepoint) {
+        self.flagging.receive_syn(flags, seen);
+        self.push(SegmentKind::Syn, 0, 0, Flags::SYN.with(Flags::ACK));
+    }
+
     /// The handshake is over by a packet with these flags, and the peer has room for `window` bytes.
     pub fn opened(&mut self, window: Option<u64>, flags: Flags, pure: bool) {
         self.opening = false;
-        let flags = Flags::SYN.with(self.agreed.ecn.opening(flags, pure));
+        let flags = Flags::SYN.with(self.flagging.opening(flags, pure));
         let packet = Packet::ack(0, 0, 40, flags, self.opened_at, [(0, 0); 3]);
         let packet = inbound::with_window(packet, window, self.agreed);
         self.sender.on_ack(&packet, self.now + self.ahead, &mut self.rng);
@@ -137,9 +143,14 @@ impl Subject {
     /// The side that opened the connection acknowledges the answer, which had this codepoint.
     pub fn answer(&mut self, seen: Codepoint) {
         self.flagging.receive(seen);
+        self.confirm(seen);
+        self.pump();
+    }
+
+    /// It acknowledges the answer once more; no mark is counted twice (§3.2.2.2).
+    pub fn confirm(&mut self, seen: Codepoint) {
         let flags = self.flagging.of_last(seen);
         self.sent.push(Sent { at: self.now, kind: SegmentKind::Ack, seq: 1, length: 0, flags });
-        self.pump();
     }
 
     pub fn arrive(&mut self, arrival: &Arrival) {

@@ -22,6 +22,7 @@ pub(super) struct Bits {
     pub reduced: bool,
     /// AE.
     pub accurate: bool,
+    pub reset: bool,
 }
 
 impl Bits {
@@ -154,16 +155,13 @@ fn bits(cursor: &mut Cursor) -> Result<Bits, Fault> {
             }
             // The application decides when to push, not congestion control.
             'P' => {}
-            'R' => {
-                let message = "resets are outside the subset";
-                return Err(Fault::at(place, message, "end the script before the connection is reset"));
-            }
+            'R' => bits.reset = true,
             other => {
                 let message = format!("`{}` is no flag of the subset", other.escape_default());
                 return Err(Fault::at(
                     place,
                     message,
-                    "write flags of `S`, `F`, `P`, `E`, `W`, `A`, `.` and a digit for ACE",
+                    "write flags of `S`, `F`, `P`, `R`, `E`, `W`, `A`, `.` and a digit for ACE",
                 ));
             }
         }

@@ -107,6 +107,8 @@ fn segment(packet: &Packet, at: Time, options: &Options) -> Headers {
     };
     tcp.ece = packet.flags.has(Flags::ECE);
     tcp.cwr = packet.flags.has(Flags::CWR);
+    // The bit was the nonce sum's before it was AE.
+    tcp.ns = packet.flags.has(Flags::AE);
     // Cannot fail: three SACK blocks and timestamps fill the 40 option bytes exactly.
     let _ = tcp.set_options(&tcp_options(packet, at, options, offset));
     let payload = payload.min(LARGEST - u32::from(tcp.header_len_u16()));
