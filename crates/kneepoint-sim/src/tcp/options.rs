@@ -233,6 +233,11 @@ impl Options {
         }
     }
 
+    /// Whether the handshake, if there is one, negotiates ECN. Other hosts agree in advance on the echo that the controller needs.
+    pub fn negotiates(&self) -> bool {
+        self.ecn_feedback != EcnFeedback::Echo || self.ecn_receiver != ReceiverEcn::Same
+    }
+
     /// What the sender knows of ECN.
     pub fn ecn_of_sender(&self) -> Ecn {
         match self.ecn_feedback {

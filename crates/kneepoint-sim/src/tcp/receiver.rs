@@ -74,8 +74,8 @@ pub struct Receiver {
     marks: Marks,
     /// The count of marks, where it is reported instead of echoes.
     counter: Option<Counter>,
-    /// What it knows of ECN, and what the first SYN brought about.
-    ecn: Ecn,
+    /// What it knows of ECN, where a SYN negotiates, and what the first one brought about.
+    ecn: Option<Ecn>,
     mode: Option<Ecn>,
     sack: bool,
     /// Packets are acknowledged one by one, and each echoes its own time: there is a short path.
@@ -112,7 +112,7 @@ impl Receiver {
             echo: false,
             marks: if options.echoes_once() { Marks::Classic } else { marks },
             counter: options.counts_marks().then(|| Counter::new(options)),
-            ecn: options.ecn_of_receiver(),
+            ecn: options.negotiates().then(|| options.ecn_of_receiver()),
             mode: None,
             sack: options.recovery.selective(),
             short: !options.delayed_ack
@@ -362,7 +362,8 @@ impl Receiver {
     /// A SYN arrived: the flags of its answer. The first one decides (RFC 9768 §3.1.5).
     #[cold]
     fn negotiate(&mut self, syn: Flags) -> Flags {
-        let mode = *self.mode.get_or_insert_with(|| accecn::mode_of_server(self.ecn, syn));
+        let Some(ecn) = self.ecn else { return Flags::SYN };
+        let mode = *self.mode.get_or_insert_with(|| accecn::mode_of_server(ecn, syn));
         if mode != Ecn::Accurate {
             self.counter = None;
         }

@@ -168,14 +168,14 @@ fn accurate(syn: &str, answer: &str, last: &str) -> String {
     format!(
         "`sysctl -q net.ipv4.tcp_ecn=3`\n0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n+0 bind(3, ..., ...) = 0\n\
          +0 listen(3, 1) = 0\n+0 < {syn} 0:0(0) win 9999 <mss 1000,sackOK,nop,nop>\n+0 > {answer} 0:0(0) ack 1 <...>\n\
-         +.1 < {last} 1:1(0) ack 1 win 320\n+0 accept(3, ..., ...) = 4\n"
+         +.1 < {last} 1:1(0) ack 1 win 9999\n+0 accept(3, ..., ...) = 4\n"
     )
 }
 
 #[test]
 fn a_host_with_accecn_negotiates_counts_and_gives_ecn_up_as_rfc_9768_has_it() {
     let counted = "+0 write(4, ..., 1600) = 1600\n+0 > [ect0] .5 1:1001(1000) ack 1\n+0 > [ect0] P.5 1001:1601(600) ack 1\n\
-                   +.1 < .6 1:1(0) ack 1601 win 320 <ECN e0b 1 ceb 1000,nop,nop,nop,nop>\n\
+                   +.1 < .6 1:1(0) ack 1601 win 9999 <ECN e0b 1 ceb 1000,nop,nop,nop,nop>\n\
                    +0 %{ assert tcpi_delivered_ce == 1 and tcpi_delivered_ce_bytes == 1000 }%\n\
                    +0 write(4, ..., 1000) = 1000\n+0 > [ect0] EAP. 1601:2601(1000) ack 1\n";
     let marked = "+0 write(4, ..., 1000) = 1000\n+0 > [ect0] P.6 1:1001(1000) ack 1\n";

@@ -18,7 +18,7 @@
 //! and `d` where most are for many, by the rule of Linux for "prevailing conditions" (§3.2.2.5.2): a mean of `n` with the weight 1/64 above 4.
 //!
 //! The option is in each acknowledgement once a byte of an ECN-capable packet has arrived. It has the field of that codepoint, and
-//! ECEB after the first mark: 8 bytes in either case, with padding. It takes the place of the third block of SACK, for which timestamps leave no room (§3.2.3.3).
+//! ECEB after the first mark: 8 bytes in either case, with padding. It replaces the third block of SACK, for which timestamps leave no room (§3.2.3.3).
 //!
 //! Tests of the path (§3.2.2.3, §3.2.2.4, §3.2.3.2.5): ACE of zero in the first feedback ends ECN-capable packets and the response to counts; a
 //! codepoint of the SYN that no queue makes, and bytes without packets, end ECN-capable packets alone.

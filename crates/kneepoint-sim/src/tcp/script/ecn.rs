@@ -21,6 +21,11 @@ const SETTINGS: [(Ecn, Ecn); 6] = [
 /// The greatest value of `tcp_ecn`.
 pub(super) const MOST: u64 = SETTINGS.len() as u64 - 1;
 
+/// Whether a host with this value of `tcp_ecn` negotiates by itself.
+pub(super) fn is_strict(setting: usize) -> bool {
+    setting >= 3
+}
+
 /// The SYN/ACKs of a server that ask for AccECN (§3.2.3.2.2).
 const ACCURATE_ANSWERS: u32 = 2;
 
@@ -42,7 +47,7 @@ impl Agreement {
     pub fn of(setting: usize, asks: &Wire, answers: &Wire) -> Agreement {
         let serves = asks.inbound;
         let seen = serves.then(|| asks.codepoint.unwrap_or(Codepoint::NotCapable));
-        if setting < 3 {
+        if !is_strict(setting) {
             let agreed = asks.bits.echo && asks.bits.reduced && answers.bits.echo;
             let mode = if agreed { Ecn::Classic } else { Ecn::None };
             return Agreement { host: mode, mode, seen, strict: false };

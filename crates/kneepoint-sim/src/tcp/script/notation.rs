@@ -31,19 +31,14 @@ pub(super) fn packet(sent: &Sent) -> String {
         flags if flags.has(Flags::ECT) && sent.kind == SegmentKind::Data => "[ect0] ",
         _ => "",
     };
-    let flags = match sent.kind {
-        SegmentKind::Syn if sent.flags.has(Flags::ACK) => "S.",
-        SegmentKind::Syn => "S",
-        SegmentKind::Fin => "F.",
-        _ => ".",
+    let (kind, end) = match sent.kind {
+        SegmentKind::Syn if sent.flags.has(Flags::ACK) => ("S", "."),
+        SegmentKind::Syn => ("S", ""),
+        SegmentKind::Fin => ("F", "."),
+        _ => ("", "."),
     };
-    let letter = |flag, letter| if sent.flags.has(flag) { letter } else { "" };
-    let (echo, reduced, accurate) =
-        (letter(Flags::ECE, "E"), letter(Flags::CWR, "W"), letter(Flags::AE, "A"));
-    format!(
-        "> {codepoint}{echo}{reduced}{accurate}{flags} {}:{}({})",
-        sent.seq,
-        sent.seq + sent.length,
-        sent.length
-    )
+    let letters = [(Flags::ECE, "E"), (Flags::CWR, "W"), (Flags::AE, "A")];
+    let ecn: String =
+        letters.iter().filter(|(flag, _)| sent.flags.has(*flag)).map(|(_, letter)| *letter).collect();
+    format!("> {codepoint}{kind}{ecn}{end} {}:{}({})", sent.seq, sent.seq + sent.length, sent.length)
 }

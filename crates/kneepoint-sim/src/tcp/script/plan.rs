@@ -386,6 +386,10 @@ impl Planner {
     }
 
     fn connect(&mut self, call: &Call) -> Result<Action, Fault> {
+        if self.agreed.answers {
+            let help = "leave the `connect` or the `< S` out";
+            return Err(Fault::at(call.place.clone(), "both hosts open the connection", help));
+        }
         if self.stage == Stage::Closed && self.descriptor.is_none() {
             self.descriptor = call.number(0);
             self.stage = Stage::Opening;

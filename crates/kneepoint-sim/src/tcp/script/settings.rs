@@ -5,7 +5,7 @@ use super::ecn;
 use crate::cc;
 use crate::suggest::did_you_mean;
 use crate::tcp::accecn::Ecn;
-use crate::tcp::{EcnFeedback, Host, Options};
+use crate::tcp::{EcnFeedback, Host, Options, ReceiverEcn};
 use crate::units::Span;
 
 /// The host that a script requires.
@@ -33,11 +33,13 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// The options of a connection whose handshake agreed on these.
+    /// The options of a connection whose handshake agreed on these; the host negotiates ECN by itself where `tcp_ecn` says so.
     pub fn options(&self, sack: bool, timestamps: bool, ecn: Ecn) -> Options {
         let (timestamps, sack) = (self.timestamps && timestamps, self.sack && sack);
         let ecn_feedback = if ecn == Ecn::Accurate { EcnFeedback::AccEcn } else { EcnFeedback::Echo };
-        Options { timestamps, sack, ecn: ecn != Ecn::None, ecn_feedback, ..self.options.clone() }
+        let ecn_receiver = if ecn::is_strict(self.ecn) { ReceiverEcn::AccEcn } else { ReceiverEcn::Same };
+        let ecn = ecn != Ecn::None;
+        Options { timestamps, sack, ecn, ecn_feedback, ecn_receiver, ..self.options.clone() }
     }
 }
 

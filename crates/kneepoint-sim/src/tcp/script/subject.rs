@@ -125,7 +125,7 @@ impl Subject {
         self.pump();
     }
 
-    /// A lost answer is sent again.
+    /// A lost answer is retransmitted.
     pub fn open_again(&mut self, flags: Flags, seen: Codepoint) {
         self.flagging.receive_syn(flags, seen);
         self.push(SegmentKind::Syn, 0, 0, Flags::SYN.with(Flags::ACK));

@@ -16,7 +16,7 @@ impl Sender {
     pub(super) fn poll_syn(&mut self, now: Time, rounds: u16, lost: u16) -> Option<Segment> {
         self.phase = Phase::Opening { sent: true, rounds, lost };
         self.timer = now + self.rtt.timeout();
-        let request = match self.begins(rounds) && !self.falls_back(lost) {
+        let request = match self.negotiates(rounds) && !self.falls_back(lost) {
             true => accecn::request(self.options.ecn_of_sender()),
             false => Flags::default(),
         };
@@ -24,9 +24,9 @@ impl Sender {
         Some(Segment { seq: 0, size: self.options.header.0 as u16, flags })
     }
 
-    /// Whether this round trip is the first one, which opens the connection.
-    fn begins(&self, rounds: u16) -> bool {
-        u32::from(rounds) == self.options.handshake_rounds
+    /// Whether this round trip negotiates ECN: the first one, which opens the connection.
+    fn negotiates(&self, rounds: u16) -> bool {
+        u32::from(rounds) == self.options.handshake_rounds && self.options.negotiates()
     }
 
     /// Whether a SYN asks for no ECN because so many were lost before it.
@@ -75,7 +75,7 @@ impl Sender {
 
     pub(super) fn on_opened(&mut self, packet: &Packet, now: Time) -> Heard {
         let Phase::Opening { rounds, lost, .. } = self.phase else { return Heard::default() };
-        if self.begins(rounds) {
+        if self.negotiates(rounds) {
             self.negotiate(packet.flags, lost, now);
         }
         let rtt = match self.lend(now) {
