@@ -86,7 +86,7 @@ impl Flagging {
             (true, None, _) => packet.and(accecn::ACE),
             (true, Some(_), Ecn::Accurate) if self.denied => Flags::default(),
             (true, Some(_), Ecn::Accurate) if pure => match accecn::reported(packet) {
-                Some(seen) => accecn::report(seen),
+                Some(_) => packet.and(accecn::ACE),
                 None if packet.has_any(accecn::ACE) => accecn::report(Codepoint::NotCapable),
                 None => Flags::default(),
             },
