@@ -164,8 +164,8 @@ mod tests {
     fn a_run_with_a_controller_that_failed_is_an_error() {
         let make = |params, start: Start| Box::new(reno::Reno::new(params, start)) as Box<dyn Object>;
         let mine = External::new("mine", "//! Mine.\n", make);
-        let checked = |mine: External| {
-            let known = Extensions::default().controller(mine).unwrap();
+        let checked = |one: External| {
+            let known = Extensions::default().controller(one).unwrap();
             sound(&known.parse(TEXT).unwrap().cases[0].valid)
         };
         assert!(checked(mine.clone()).is_ok());
