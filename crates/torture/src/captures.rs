@@ -5,7 +5,7 @@ use std::io::{Seek, Write};
 use std::os::fd::AsRawFd;
 
 use clap::Parser;
-use kneepoint::capture::{Capture, foreign_format, is_capture, qlog};
+use kneepoint::capture::{Capture, foreign_format, is_capture, is_export, qlog};
 use kneepoint::predict;
 use kneepoint::rng::Rng;
 use kneepoint_bench::program;
@@ -19,6 +19,7 @@ fn watch(capture: &Capture) {
         (capture.tcp(), capture.others(), capture.cut_headers(), capture.fragmented(), capture.clock_steps());
     capture.answers_alone();
     for (direction, _) in capture.senders().into_iter().take(4) {
+        capture.course(direction);
         let Some(transfer) = capture.transfer(direction) else { continue };
         transfer.score(&predict::standard(), 1.0);
         transfer.score_by_chance(&mut Rng::stream(1, "chance", 0), &predict::standard(), 1.0);
@@ -43,6 +44,16 @@ pub fn qlog(bytes: &[u8]) {
     let Ok((traces, _)) = qlog::read(bytes) else { return };
     for traced in traces.iter().take(4) {
         traced.transfer.score(&predict::standard(), 1.0);
+    }
+}
+
+/// The CSV of a capture.
+pub fn export(bytes: &[u8]) {
+    is_export(bytes);
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let mut capture = Capture::default();
+    if capture.read_export(text).is_ok() {
+        watch(&capture);
     }
 }
 

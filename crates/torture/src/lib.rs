@@ -76,6 +76,7 @@ pub const READERS: &[Reader] = &[
     reader("opportunities", files::opportunities, (1024, 64), "", &[]),
     reader("recording", files::recording, (1024, 64), "csv", &["scenarios"]),
     reader("capture", captures::capture, (16384, 64), "packets", &[]),
+    reader("export", captures::export, (16384, 64), "csv", &[]),
     reader("frames", captures::frames, (4096, 64), "packets", &[]),
     reader("qlog", captures::qlog, (8192, 64), "json", &[]),
     reader("compressed", captures::compressed, (4096, 64), "", &[]),

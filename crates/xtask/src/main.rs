@@ -12,6 +12,8 @@
 //! cargo run --release -p xtask -- hunt PART    findings of hunts, and AdvNet's scores next to ours
 //! cargo run -p xtask -- mutants                seeded faults that gates must catch
 //! cargo run --release -p xtask -- precision    intervals and cautions compared with long runs
+//! cargo run -p xtask -- mutants                seeded faults that gates have to catch
+//! cargo run --release -p xtask -- nebby DIR    identification on labelled captures of others
 //! cargo run -p xtask -- docs                   documentation from the registries
 //! ```
 
@@ -26,6 +28,7 @@ mod hunt;
 mod linux;
 mod live;
 mod mutants;
+mod nebby;
 mod ns2;
 mod ns3;
 mod precision;
@@ -68,6 +71,8 @@ enum Task {
     Mutants(mutants::Arguments),
     /// Compare intervals and cautions of scenarios at random with long runs.
     Precision(precision::Arguments),
+    /// Try identification on captures that others made and labelled.
+    Nebby(nebby::Arguments),
     /// Write or check the documentation generated from the registries.
     Docs(docs::Arguments),
 }
@@ -88,6 +93,7 @@ fn main() -> ExitCode {
         Task::Hunt(arguments) => hunt::run(&arguments),
         Task::Mutants(arguments) => mutants::run(&arguments),
         Task::Precision(arguments) => precision::run(&arguments),
+        Task::Nebby(arguments) => nebby::run(&arguments),
         Task::Docs(arguments) => docs::run(&arguments),
     };
     match done {

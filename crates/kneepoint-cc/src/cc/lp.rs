@@ -18,7 +18,7 @@
 //!
 //! Linux differs: timestamps carry a random offset for each connection, so the differences that Linux takes for one-way delays span far more
 //! than any queue, and δ of that span is never reached. Only the first sample counts as a sign, being the least and the greatest at once.
-//! TCP-LP is Reno there, except in its first three round trips.
+//! TCP-LP is Reno there, except in its first three round trips; without timestamps there is no sample at all, and it is Reno.
 
 use alloc::vec::Vec;
 
@@ -59,6 +59,14 @@ pub struct Lp {
 }
 
 impl Lp {
+    /// The delay in an acknowledgement. No path has one of zero: the timestamps are not known.
+    fn sample(&self, ack: &Ack) -> Option<Span> {
+        match self.linux {
+            Some(_) => Signal::OneWay.sample(ack).filter(|delay| *delay > Span::ZERO),
+            None => Signal::OneWay.sample(ack).or(ack.rtt),
+        }
+    }
+
     /// Whether this delay is a sign of a queue.
     fn sign(&mut self, delay: Span) -> bool {
         if let Some(first) = &mut self.linux {
@@ -102,7 +110,7 @@ impl Controller for Lp {
 
     fn on_ack(&mut self, ack: &Ack, _: &mut Rng) {
         self.rtt = ack.rtt.unwrap_or(self.rtt);
-        if let Some(delay) = Signal::OneWay.sample(ack).or(ack.rtt)
+        if let Some(delay) = self.sample(ack)
             && self.sign(delay)
             && ack.una >= self.answered
         {
@@ -195,5 +203,15 @@ mod tests {
         trace.one_way = Some(Span::from_millis(130));
         (0..300).for_each(|_| trace.ack(Span::from_millis(1)));
         assert!(trace.window() > 20.0);
+    }
+
+    #[test]
+    fn in_linux_nothing_is_a_sign_without_timestamps() {
+        for unknown in [None, Some(Span::ZERO)] {
+            let mut trace = trace(Version::Linux);
+            trace.one_way = unknown;
+            (0..300).for_each(|_| trace.ack(Span::from_millis(1)));
+            assert!(trace.window() > 40.0);
+        }
     }
 }

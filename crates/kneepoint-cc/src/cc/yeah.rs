@@ -18,13 +18,14 @@
 //!
 //! Readings: as in Linux, a round of fewer than three samples decides nothing, and Scalable's gain is never below
 //! Reno's. At a loss Q is the one of the round that is under way, once it has three samples, for slow start doubles the
-//! queue in a round; Linux takes the previous round's, gives up an eighth, and slow start's overshoot stays.
+//! queue in a round. On Linux hosts it is, as in `tcp_yeah` of Linux 6.12, the previous round's, in whole packets of the whole window:
+//! slow start gives up an eighth, and its overshoot stays.
 
 use alloc::vec::Vec;
 
 use super::rounds::Rounds;
 use super::window::{FLOOR_AFTER_LOSS, InLinux, Window};
-use super::{Ack, Control, Controller, Loss, Sizes, Start, Timeout};
+use super::{Ack, Control, Controller, Loss, Sizes, Start, Timeout, Version};
 use crate::rng::Rng;
 use crate::units::Span;
 
@@ -65,6 +66,8 @@ pub struct Yeah {
     slow_rounds: u32,
     /// Fast rounds since the last loss.
     fast_rounds: u32,
+    /// Whether a loss is answered as Linux does.
+    linux: bool,
 }
 
 impl Yeah {
@@ -103,11 +106,23 @@ impl Yeah {
 
     /// The part of `flight` that a loss leaves.
     fn left(&mut self, flight: f64) -> f64 {
+        if self.linux {
+            return self.left_in_linux();
+        }
         self.measure();
         let flight = flight.min(self.window.packets);
         let most = flight * self.params.greatest_decrease;
         let rivals = self.slow_rounds >= self.params.rivals_after;
         flight - if rivals { most } else { self.queue.clamp(flight * self.params.least_decrease, most) }
+    }
+
+    /// The part of the window that a loss leaves, in whole packets.
+    fn left_in_linux(&self) -> f64 {
+        let whole = |part: f64| libm::floor(self.window.packets * part);
+        let most = whole(self.params.greatest_decrease).max(FLOOR_AFTER_LOSS);
+        let rivals = self.slow_rounds >= self.params.rivals_after;
+        let queue = libm::floor(self.queue).min(most).max(whole(self.params.least_decrease));
+        self.window.packets - if rivals { most } else { queue }
     }
 
     fn lost(&mut self, next: u64) {
@@ -129,6 +144,7 @@ impl Controller for Yeah {
             reno: FLOOR_AFTER_LOSS,
             slow_rounds: 0,
             fast_rounds: 0,
+            linux: start.version == Version::Linux,
         }
     }
 
@@ -251,6 +267,24 @@ mod tests {
             [left(10.0, 0), left(200.0, 3), left(700.0, 3), left(10.0, 16)],
             [700.0, 600.0, 400.0, 400.0]
         );
+    }
+
+    #[test]
+    fn on_linux_hosts_the_queue_of_the_round_before_is_given_up() {
+        let left = |version| {
+            let start = Start { version, ..Start::avoiding(80.0) };
+            let mut trace = Trace::new(Yeah::new(Params::default(), start));
+            trace.controller.rounds.observe(Span::from_millis(100));
+            trace.controller.rounds.begin(80);
+            trace.controller.queue = 20.7;
+            trace.rtt = Span::from_millis(160);
+            (0..3).for_each(|_| trace.ack(Span::from_micros(100)));
+            trace.loss();
+            trace.window()
+        };
+        // Of 80 packets 80 (1 - 100 / 160) = 30 wait now, and 20.7 did.
+        assert!(left(Version::Published) < 51.0);
+        assert_eq!(left(Version::Linux), 60.0);
     }
 
     #[test]

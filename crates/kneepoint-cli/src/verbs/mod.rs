@@ -67,6 +67,7 @@ verbs! {
     plot,
     diff,
     predict,
+    identify,
     fluid,
     markov,
     trace,

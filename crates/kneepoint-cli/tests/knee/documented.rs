@@ -234,6 +234,9 @@ fn coexistence_reproduction_and_prediction_have_the_keys_that_are_defined() {
     let series = names(&here.path().join("plotted/series"));
     assert_columns("connection", &[read(&format!("plotted/series/{}", series[0]))]);
     assert_columns("scores", &[read("simulated/scores.csv")]);
+    let identify = format!("identify run/captures/{files} --against reno,cubic,vegas --out identified");
+    assert_defined(document("Identification"), &[answer(here.path(), &identify)]);
+    assert_columns("candidates", &[read("identified/candidates.csv")]);
     assert_defined(
         document("Captured flows"),
         &[answer(here.path(), &format!("predict run/captures/{files} --flows"))],

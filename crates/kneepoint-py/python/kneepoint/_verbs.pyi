@@ -735,6 +735,27 @@ class Fluid:
 
 fluid: Fluid
 
+def identify(
+    *files: Union[Source, Sequence[Source]],
+    flow: Optional[Union[str, int, float]] = None,
+    against: Union[str, Sequence[Union[str, float]], None] = None,
+    charts: Union[Literal["svg", "png", "pdf"], Sequence[Union[Literal["svg", "png", "pdf"]]], None] = None,
+    size: Optional[Union[str, int, float]] = None,
+    font: Optional[Union[str, int, float]] = None,
+    out: Optional[Path] = None,
+    progress: Shown = None,
+) -> Result:
+    """Say which congestion control sent a packet capture.
+
+    files: Captures of one path: pcap, pcapng, or CSV of tshark with names of columns, compressed (.gz .zst .xz) or not
+    flow: The flow: ADDRESS:PORT-ADDRESS:PORT, the sender first [default: each that carried a tenth of the most data]
+    against: Candidates, or `all`: every controller that needs no help of the network [default: the controllers of mainline Linux]
+    charts: Union[Literal["svg", "png", "pdf"], Sequence[Union[Literal["svg", "png", "pdf"]]], None] = None,
+    size: Optional[Union[str, int, float]] = None,
+    font: Optional[Union[str, int, float]] = None,
+    out: Directory for the report, figures/, identification.json and candidates.csv [default: none is written]
+    """
+
 def markov(
     *,
     protocols: Union[str, Sequence[Union[str, float]], None] = None,

@@ -28,4 +28,5 @@ pub use prr::Reduction;
 pub use rack::Woken;
 pub use receiver::{Receiver, Reply};
 pub use rtt::Estimator;
+pub use sender::imposed::Standing;
 pub use sender::{Heard, Pacing, Segment, Sender};

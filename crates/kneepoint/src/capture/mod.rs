@@ -7,7 +7,7 @@ mod read;
 mod write;
 
 pub use read::{
-    Capture, ClockStep, Direction, Format, Fragmented, Malformed, Other, Segment, Transfer, Vantage,
-    foreign_format, is_capture, parse_direction, supported,
+    Capture, ClockStep, Course, Direction, Format, Fragmented, Happened, Malformed, Other, Segment, Step,
+    Transfer, Vantage, foreign_format, is_capture, is_export, parse_direction, supported,
 };
 pub use write::{Blocks, Writer};

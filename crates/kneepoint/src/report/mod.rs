@@ -17,6 +17,7 @@ pub mod format;
 pub mod gate;
 mod grid;
 pub mod hunt;
+pub mod identification;
 pub mod json;
 pub mod live;
 mod loads;

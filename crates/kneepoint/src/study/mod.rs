@@ -20,6 +20,7 @@ pub mod fingerprint;
 pub mod fluid;
 pub mod hash;
 pub mod hunt;
+pub mod identify;
 pub mod live;
 pub mod markov;
 pub mod precision;

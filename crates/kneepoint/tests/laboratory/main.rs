@@ -17,6 +17,7 @@ mod feedback_rivals;
 mod fingerprints;
 mod fluid;
 mod hunt;
+mod identify;
 mod kernel_links;
 mod laws;
 mod links;

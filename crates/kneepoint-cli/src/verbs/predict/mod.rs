@@ -2,7 +2,7 @@
 //! `knee predict`: which congestion predictor foresees losses, in a simulation or on a captured path.
 
 mod captured;
-mod opened;
+pub(super) mod opened;
 mod qlogs;
 pub(super) mod simulation;
 

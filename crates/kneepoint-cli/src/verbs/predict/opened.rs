@@ -39,7 +39,7 @@ fn ends(path: &Path, endings: &[&str]) -> bool {
 }
 
 fn begins(head: &[u8]) -> bool {
-    capture::is_capture(head) || capture::foreign_format(head).is_some()
+    capture::is_capture(head) || capture::is_export(head) || capture::foreign_format(head).is_some()
 }
 
 /// The files of one path, and remarks on them.
@@ -71,6 +71,9 @@ impl Files {
             let message = format!("`{shown}` is {}, which is not read", format.name);
             return Err(Failure::run(message, format.remedy));
         }
+        if capture::is_export(&bytes) {
+            return self.add_export(path, &bytes);
+        }
         if !capture::is_capture(&bytes) {
             let message = format!("`{shown}` is not a capture: neither pcap nor pcapng");
             return Err(Failure::run(message, "give one of these, as `editcap` or `tcpdump -w` writes it"));
@@ -87,6 +90,18 @@ impl Files {
         }
         self.notes.extend(remark);
         Ok(())
+    }
+}
+
+impl Files {
+    /// Adds an export.
+    fn add_export(&mut self, path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+        let remedy = "export it as `knee identify --help` shows";
+        let shown = path.display();
+        let text = std::str::from_utf8(bytes)
+            .map_err(|_| Failure::run(format!("`{shown}` is not UTF-8 text"), remedy))?;
+        let read = self.capture.read_export(text);
+        read.map_err(|fault| Failure::run(format!("`{shown}` {fault}"), remedy))
     }
 }
 

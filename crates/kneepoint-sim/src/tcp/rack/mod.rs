@@ -19,6 +19,7 @@
 //! outstanding is never forgotten, not even by a timeout.
 
 mod detection;
+mod imposed;
 mod lent;
 mod news;
 mod outstanding;
@@ -133,6 +134,8 @@ pub struct Rack {
     began: bool,
     /// The next new segment carries CWR: the window was reduced.
     answers: bool,
+    /// Blocks measure no round trips: they were derived.
+    untimed: bool,
 }
 
 impl Rack {
@@ -171,6 +174,7 @@ impl Rack {
             probes_window: false,
             began: false,
             answers: false,
+            untimed: false,
         }
     }
 

@@ -132,8 +132,9 @@ impl Rack {
             let sent = Time(now.0.saturating_sub(Span::from_millis(ticks.max(1)).0));
             usable.then_some((sent, sent))
         };
-        let Some((first, _)) = in_order.or(news.named).or_else(by_time) else { return };
-        let last = news.named.or(in_order).map_or(first, |(_, last)| last);
+        let named = news.named.filter(|_| !self.untimed);
+        let Some((first, _)) = in_order.or(named).or_else(by_time) else { return };
+        let last = named.or(in_order).map_or(first, |(_, last)| last);
         let (una, high) = (self.out.una(), self.out.high());
         let rtt = host.measure(now - first, &mut self.deviation, una, high);
         let of_last = rtt.saturating_sub(last.since(first));
@@ -142,7 +143,7 @@ impl Rack {
         self.backoff = 0;
         // A block of segments sent after the first one shows that the path is alive; a block of earlier ones does not.
         let head = self.out.head().filter(|_| !news.advanced);
-        news.timer |= head.is_some_and(|head| news.named.is_some_and(|named| named.0 < head.at));
+        news.timer |= head.is_some_and(|head| news.named.is_some_and(|told| told.0 < head.at));
     }
 
     /// Takes in blocks.

@@ -71,7 +71,7 @@ impl Sender {
 
     /// Changes by the recovery, for the rest of the sender.
     #[inline]
-    fn follow(&mut self) {
+    pub(super) fn follow(&mut self) {
         let Some(rack) = self.rack.as_deref() else { return };
         (self.una, self.high, self.next) = (rack.una(), rack.high(), rack.high());
         self.timer = rack.wakeup();

@@ -25,6 +25,7 @@ mod by_time;
 mod calm;
 mod data;
 mod flight;
+pub(super) mod imposed;
 mod noise;
 mod opening;
 mod pacing;

@@ -8,9 +8,12 @@
 
 mod clocks;
 mod copies;
+mod course;
+mod exported;
 mod file;
 mod formats;
 mod fragments;
+mod guessed;
 mod internet;
 mod links;
 mod others;
@@ -30,6 +33,8 @@ use std::fmt;
 pub use clocks::ClockStep;
 use clocks::Clocks;
 use copies::{Once, Point, Points};
+pub use course::{Course, Happened, Step};
+pub use exported::is_export;
 use file::{End, Record};
 pub use formats::{Format, foreign_format};
 use internet::{Decoder, Found};
@@ -257,6 +262,14 @@ impl Capture {
         let points = |direction| self.segments.get(&direction).unwrap_or(&none);
         let carries = self.segments((from, to)).any(|segment| segment.payload > 0);
         carries.then(|| Transfer::new(Once::of(points((from, to)), points((to, from)))))
+    }
+
+    /// The course of the transfer in one direction, at its sender; `None` if it carried no data.
+    pub fn course(&self, (from, to): Direction) -> Option<Course> {
+        let none = Points::new();
+        let points = |direction| self.segments.get(&direction).unwrap_or(&none);
+        let carries = self.segments((from, to)).any(|segment| segment.payload > 0);
+        carries.then(|| Course::new(&Once::of(points((from, to)), points((to, from)))))
     }
 }
 

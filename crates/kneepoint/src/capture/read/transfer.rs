@@ -254,7 +254,7 @@ impl Transfer {
 }
 
 /// From the times of SYN, SYN-ACK and the ACK after it at the capture point.
-fn vantage(data: &[Segment], answers: &[Segment]) -> Option<Vantage> {
+pub(super) fn vantage(data: &[Segment], answers: &[Segment]) -> Option<Vantage> {
     if let Some((to_receiver, to_sender)) = handshake(data, answers) {
         return Some(Vantage { to_receiver, to_sender });
     }

@@ -6,6 +6,7 @@ use super::Part::{self, Headlines, In, Key, Of, Subjects};
 use crate::keys::Keyed;
 use crate::report::connections::Connections;
 use crate::report::difference::Difference;
+use crate::report::identification::Identification;
 use crate::report::predictions::Predictions;
 use crate::report::{Beside, Factor, Manifest, RunResult};
 use crate::report::{gate, hunt};
@@ -274,6 +275,12 @@ pub(super) const ALL: &[Output] = &[
         from: &["knee plot --json, for qlog", "OUT/connections.json of knee plot"],
         about: "",
         parts: &[Of("", Connections::SHAPE)],
+    },
+    Output {
+        name: "Identification",
+        from: &["knee identify --json", "OUT/identification.json"],
+        about: "",
+        parts: &[Of("", Identification::SHAPE)],
     },
     Output {
         name: "Captured flows",

@@ -266,6 +266,20 @@ pub const TABLES: &[Output] = &[
         ],
     },
     Output {
+        name: "candidates",
+        from: &["OUT/candidates.csv of knee identify"],
+        about: "A line for each flow and candidate, the likeliest first.",
+        parts: &[
+            Key("flow", "The flow."),
+            Key("controller", "The controller."),
+            Key("version", "Whose version it is."),
+            Key("same", "All controllers, with their versions, whose windows never differ in the flow."),
+            Key("error", "The mean distance of expected and observed packets in flight, as a logarithm."),
+            Key("likelihood", "The likelihood, of one that all candidates share."),
+            Key("named", "1 if it is the answer, else 0."),
+        ],
+    },
+    Output {
         name: "trajectory",
         from: &["OUT/trajectory.csv of knee fluid run, and its --csv"],
         about: "A line for each of evenly spaced instants.",

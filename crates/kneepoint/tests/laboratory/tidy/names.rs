@@ -12,7 +12,7 @@ use kneepoint::{cc, feedback, fluid, law, predict, queue};
 use super::{Source, named_after, registered, report, sources, sources_of};
 
 /// Files and folders that may name members of other families than their own: which families, and the reason.
-const NAMES_ALLOWED: [(&str, &[&str], &str); 33] = [
+const NAMES_ALLOWED: [(&str, &[&str], &str); 35] = [
     (
         "scenario/presets.rs",
         &["cc", "queue", "feedback"],
@@ -32,6 +32,11 @@ const NAMES_ALLOWED: [(&str, &[&str], &str); 33] = [
         "builds networks number by number, and writes their scenarios",
     ),
     ("study/caution.rs", &["measure"], "the events that a window has enough of, or too few"),
+    (
+        "study/identify/witness.rs",
+        &["scenario/topology"],
+        "writes the scenario of the path that a capture shows",
+    ),
     ("study/coexist.rs", &["measure"], "the quantities of a pair"),
     ("traffic/", &["measure"], "a source declares the metrics of its reports"),
     ("report/", &["measure"], "default figures and columns"),
@@ -59,6 +64,7 @@ const NAMES_ALLOWED: [(&str, &[&str], &str); 33] = [
     ("kneepoint-cli/verbs/kernel/records.rs", &["measure"], "columns of what kernel programs report"),
     ("kneepoint-cli/verbs/live/client.rs", &["measure"], "the metrics that clients report, too"),
     ("kneepoint-cli/verbs/live/lacking.rs", &["cc"], "what mainline Linux calls its own"),
+    ("kneepoint-cli/verbs/identify.rs", &["cc"], "what mainline Linux calls its own"),
     ("kneepoint-cli/verbs/live/video.rs", &["traffic"], "the verb, and the group that the film stands for"),
     ("kneepoint-cli/workload.rs", &["cc", "traffic"], "default arguments, and the source of web objects"),
     (

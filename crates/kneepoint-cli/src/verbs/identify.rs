@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! `knee identify`: which congestion control sent a capture.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use kneepoint::capture::{self, Capture, Direction};
+use kneepoint::report::identification::{self, Identification, IdentifiedFlow};
+use kneepoint::report::{csv, json};
+use kneepoint::study::identify::{Suspect, identify, suspects};
+use kneepoint_bench::answer::{self, Answer};
+use kneepoint_bench::files;
+use kneepoint_bench::session::Session;
+use kneepoint_linux::uml::LINUX;
+
+use super::Verb;
+use super::predict::opened::{Files, open};
+use crate::failure::Failure;
+use crate::outputs::{Out, report_at, write_report};
+use crate::pictures::{ChartOptions, Printer};
+use crate::terminal;
+
+/// Say which congestion control sent a packet capture
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  knee identify my.pcap
+  knee identify my.pcap --against reno,cubic,bbr
+  knee identify my.pcapng --flow 10.0.0.1:443-10.0.0.2:5001 --json | jq '.flows[].controller'
+  tshark -r my.pcap -T fields -E header=y -E separator=, -E quote=d -e frame.time_relative -e ip.src -e ip.dst \\
+    -e tcp.srcport -e tcp.dstport -e tcp.seq -e tcp.ack -e tcp.len > my.csv; knee identify my.csv
+
+Nothing is learned from examples: each candidate is led through the capture, and what it would have had in flight is compared with what \
+was. A capture is best taken at the sender of the data, with headers whole, and begins with the handshake. docs/identify.md says how right \
+it is.")]
+pub struct Arguments {
+    /// Captures of one path: pcap, pcapng, or CSV of tshark with names of columns, compressed (.gz .zst .xz) or not
+    #[arg(value_name = "CAPTURE", required = true)]
+    files: Vec<PathBuf>,
+    /// The flow: ADDRESS:PORT-ADDRESS:PORT, the sender first [default: each that carried a tenth of the most data]
+    #[arg(long)]
+    flow: Option<String>,
+    /// Candidates, or `all`: every controller that needs no help of the network [default: the controllers of mainline Linux]
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    against: Vec<String>,
+    #[command(flatten)]
+    charts: ChartOptions,
+    /// Directory for the report, figures/, identification.json and candidates.csv [default: none is written]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+pub const VERB: Verb<Arguments> = Verb { act, answer: Some(answer) };
+
+/// The remark at the end of every answer.
+const UNPROVEN: &str = "Neither a name nor a refusal is a proof: of labelled captures of others about one name in ten was wrong, and about one unknown \
+                        controller in four was given another's name (docs/identify.md).";
+/// The word for every candidate.
+const ALL: &str = "all";
+/// Linux's names of controllers that have another one here.
+const OTHER_NAMES: [(&str, &str); 1] = [("highspeed", "hstcp")];
+/// Flows with less than this part of the data of the largest are left out.
+const PART: u64 = 10;
+/// Flows that are looked at unless one is named.
+const MOST_FLOWS: usize = 20;
+
+fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+    let printer = arguments.charts.printer()?;
+    let found = found(session, arguments)?;
+    if let Some(out) = &arguments.out {
+        keep(session, &found, out, &printer)?;
+    }
+    let Answer { document, json, .. } = answered(&found);
+    session.print(if as_json { json } else { terminal::shown(&document) })
+}
+
+fn keep(
+    session: &Session,
+    found: &Identification,
+    out: &std::path::Path,
+    printer: &Printer,
+) -> Result<(), Failure> {
+    let out = Out::Given(out.to_path_buf()).settle(session)?;
+    let Answer { document, json, tables, .. } = answered(found);
+    write_report(session, &document, &out, printer)?;
+    files::write(&out.join("identification.json"), &json)?;
+    for (name, records) in &tables {
+        files::write(&out.join(format!("{name}.csv")), csv::records(records))?;
+    }
+    session.tell(report_at(&out.publish(session)?));
+    Ok(())
+}
+
+fn answer(session: &Session, arguments: &Arguments) -> Result<Answer, Failure> {
+    Ok(answered(&found(session, arguments)?))
+}
+
+fn answered(found: &Identification) -> Answer {
+    let tables = vec![answer::named("candidates", identification::records(found))];
+    Answer::whole(identification::document(found), json::render(found), tables)
+}
+
+fn found(session: &Session, arguments: &Arguments) -> Result<Identification, Failure> {
+    let suspects = suspects(&candidates(&arguments.against)).map_err(|message| {
+        Failure::usage(format!("--against: {message}"), "`knee list controllers` shows the names")
+    })?;
+    let Files { capture, mut notes, warnings } = open(&arguments.files)?;
+    warnings.iter().for_each(|warning| session.tell(format!("warning: {warning}")));
+    let mut flows = Vec::new();
+    for direction in directions(&capture, arguments.flow.as_deref())? {
+        let flow = shown(direction);
+        match identified(&capture, direction, &flow, &suspects, &mut notes) {
+            Some(one) => flows.push(one),
+            None => notes.push(format!("{flow}: no acknowledgement measures a round trip.")),
+        }
+    }
+    if flows.is_empty() {
+        return Err(Failure::run(
+            "no flow of the capture has a round trip",
+            "capture both directions of a TCP transfer at its sender",
+        ));
+    }
+    notes.push(UNPROVEN.into());
+    let names = arguments.files.iter().map(|file| file.display().to_string()).collect::<Vec<_>>();
+    Ok(Identification { title: names.join(", "), flows, notes })
+}
+
+/// The names of candidates; none for all.
+fn candidates(against: &[String]) -> Vec<String> {
+    match against {
+        [] => LINUX.iter().map(|name| settings_name(name)).collect(),
+        [all] if all == ALL => Vec::new(),
+        named => named.to_vec(),
+    }
+}
+
+/// The name here of a controller of Linux.
+fn settings_name(linux: &str) -> String {
+    OTHER_NAMES.iter().find(|(other, _)| *other == linux).map_or(linux, |(_, own)| own).into()
+}
+
+fn identified(
+    capture: &Capture,
+    direction: Direction,
+    flow: &str,
+    suspects: &[Suspect],
+    notes: &mut Vec<String>,
+) -> Option<IdentifiedFlow> {
+    let course = capture.course(direction)?;
+    let verdict = identify(&course, suspects)?;
+    match course.vantage {
+        None => notes.push(format!("{flow}: without the handshake, the capture is taken for one at the sender.")),
+        Some(vantage) if !vantage.is_at_sender() => notes.push(format!(
+            "{flow}: captured {:.0} % of the round trip away from the sender. Queues before the capture are not seen, and the verdict is \
+             as uncertain as they are long.",
+            100.0 * vantage.unseen()
+        )),
+        Some(_) => {}
+    }
+    if course.guessed {
+        notes.push(format!("{flow}: selective acknowledgements are not in the capture, and were derived from what was retransmitted."));
+    }
+    Some(IdentifiedFlow::of(flow.to_string(), course.mss, &verdict))
+}
+
+fn shown((from, to): Direction) -> String {
+    format!("{from}-{to}")
+}
+
+/// The requested flow, or those with the most data.
+fn directions(capture: &Capture, asked: Option<&str>) -> Result<Vec<Direction>, Failure> {
+    let senders = capture.senders();
+    let Some((_, most)) = senders.first() else {
+        return Err(Failure::run(
+            "the capture has no TCP data",
+            "capture a TCP transfer, with at least 120 bytes of each packet",
+        ));
+    };
+    let Some(asked) = asked else {
+        let large = senders.iter().filter(|(_, bytes)| bytes * PART >= *most);
+        return Ok(large.take(MOST_FLOWS).map(|(direction, _)| *direction).collect());
+    };
+    let wanted = capture::parse_direction(asked).filter(|one| senders.iter().any(|(known, _)| known == one));
+    wanted.map(|one| vec![one]).ok_or_else(|| {
+        Failure::usage(
+            format!("--flow: no flow `{asked}` in the capture"),
+            "`knee predict FILE --flows` lists the flows",
+        )
+    })
+}

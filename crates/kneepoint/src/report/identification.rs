@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Who sent a capture: the document, and records for machines.
+
+use super::document::{Block, Column, Document, Figure, Layout, Section, Shown, Table, TableLine};
+use super::names;
+use crate::chart::{Axis, Line, Lines, lines, scheme_class};
+use crate::study::identify::{Class, Verdict};
+use crate::table::{Cell, Records, number};
+use crate::units::Span;
+
+crate::keys! {
+    /// Who sent the flows of a capture.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Identification {
+        /// The captures.
+        pub title: String,
+        /// One for each flow.
+        pub flows: Vec<IdentifiedFlow>,
+        /// Remarks for readers.
+        pub notes: Vec<String>,
+    }
+
+    /// Who sent a flow.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct IdentifiedFlow {
+        /// Sender and receiver: `ADDRESS:PORT-ADDRESS:PORT`.
+        pub flow: String,
+        /// The controller that sent it; null if none of the candidates did.
+        pub controller: Option<String>,
+        /// Controllers that the flow does not exclude either: their windows never differ from its window, or say too little.
+        pub same: Vec<String>,
+        /// The greatest error with which a candidate is named.
+        pub limit: f64,
+        /// The error of the best candidate against itself, on the path as simulated, if it draws random numbers; else zero.
+        pub own_error: f64,
+        /// The path.
+        pub path: IdentifiedPath,
+        /// The candidates, the likeliest first.
+        pub candidates: Vec<Candidate>,
+        /// The moments at which the two best candidates differed most.
+        pub moments: Vec<DecisiveMoment>,
+        /// The course of the flow.
+        #[serde(skip)]
+        pub curves: Vec<(String, Vec<(f64, f64)>)>,
+    }
+
+    /// The path of a flow.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct IdentifiedPath {
+        /// The rate of arrivals while a queue stands, in payload.
+        pub rate_bps: f64,
+        /// The least round trip.
+        pub base_rtt_ms: f64,
+        /// Packets in the queue when one is lost; null where nothing was lost.
+        pub buffer_packets: Option<f64>,
+        /// Payload of a full segment.
+        pub segment_bytes: u32,
+        /// Segments before the first acknowledgement.
+        pub initial_window_packets: u32,
+        /// Packets that were retransmitted.
+        pub retransmitted: u64,
+        /// Episodes of loss.
+        pub episodes: u32,
+        /// From the first packet to the last.
+        pub duration_s: f64,
+    }
+
+    /// Controllers whose windows never differ in a flow.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Candidate {
+        /// The first of them.
+        pub controller: String,
+        /// Whose version it is: `linux`, `linux before 5.6`, `published`.
+        pub version: String,
+        /// All of them, with their versions.
+        pub same: Vec<String>,
+        /// The mean distance of expected and observed packets in flight, as a logarithm.
+        pub error: f64,
+        /// The likelihood, of one that all candidates share.
+        pub likelihood: f64,
+    }
+
+    /// A moment at which the two best candidates differed.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct DecisiveMoment {
+        /// The time from the first packet.
+        pub at_s: f64,
+        /// Packets in flight.
+        pub observed: u32,
+        /// Packets that the best candidate would have had.
+        pub best: f64,
+        /// Packets that the second one would have had.
+        pub second: f64,
+    }
+}
+
+/// Candidates in the picture, and in the table.
+const DRAWN: usize = 3;
+const LISTED: usize = 12;
+/// Points of a curve at most.
+const POINTS: usize = 1500;
+
+impl IdentifiedFlow {
+    /// The verdict on a flow, in segments of `segment_bytes`.
+    pub fn of(flow: String, segment_bytes: u32, verdict: &Verdict) -> IdentifiedFlow {
+        let path = &verdict.path;
+        let answer = verdict.answer().map(|_| verdict.alike()).unwrap_or_default();
+        let mut answer = answer.into_iter().map(String::from);
+        IdentifiedFlow {
+            flow,
+            controller: answer.next(),
+            same: answer.collect(),
+            limit: verdict.limit(),
+            own_error: verdict.own_error,
+            path: IdentifiedPath {
+                rate_bps: path.rate.0 * f64::from(segment_bytes) * 8.0,
+                base_rtt_ms: path.base.as_millis_f64(),
+                buffer_packets: path.buffer,
+                segment_bytes,
+                initial_window_packets: path.first_flight,
+                retransmitted: path.resent,
+                episodes: path.episodes,
+                duration_s: Span::as_secs_f64(path.lasted),
+            },
+            candidates: verdict.classes.iter().filter_map(candidate).collect(),
+            moments: verdict
+                .decisive
+                .iter()
+                .map(|moment| DecisiveMoment {
+                    at_s: moment.at.as_secs_f64(),
+                    observed: moment.observed,
+                    best: moment.expected.0,
+                    second: moment.expected.1,
+                })
+                .collect(),
+            curves: curves(verdict),
+        }
+    }
+
+    /// The sentence about it.
+    pub fn verdict(&self) -> String {
+        let Some(best) = self.candidates.first() else { return "Nothing to judge by.".into() };
+        let errors = format!(
+            "error {}, at most {} to be named",
+            number::significant(best.error, 2),
+            number::significant(self.limit, 2)
+        );
+        match &self.controller {
+            None => format!(
+                "None of the candidates is close enough to be named. The closest is {}: {errors}.",
+                best.controller
+            ),
+            Some(name) if self.same.is_empty() => {
+                format!("{name} ({}), likelihood {:.2}: {errors}.", best.version, best.likelihood)
+            }
+            Some(name) => format!(
+                "{name}, likelihood {:.2}: {errors}. This flow does not exclude {}.",
+                best.likelihood,
+                self.same.join(", ")
+            ),
+        }
+    }
+}
+
+fn candidate(class: &Class) -> Option<Candidate> {
+    let first = class.first()?;
+    Some(Candidate {
+        controller: first.name().into(),
+        version: first.make.name().into(),
+        same: class.suspects.iter().map(|suspect| suspect.full_name()).collect(),
+        error: class.error,
+        likelihood: class.likelihood,
+    })
+}
+
+/// What was in flight, and what the best candidates expected.
+fn curves(verdict: &Verdict) -> Vec<(String, Vec<(f64, f64)>)> {
+    let Some(best) = verdict.classes.first() else { return Vec::new() };
+    let step = best.moments.len().div_ceil(POINTS).max(1);
+    let observed = best.moments.iter().map(|moment| (moment.at.as_secs_f64(), f64::from(moment.observed)));
+    let mut curves = vec![("captured".to_string(), observed.step_by(step).collect::<Vec<_>>())];
+    for class in verdict.classes.iter().take(DRAWN) {
+        let expected = class.moments.iter().map(|moment| (moment.at.as_secs_f64(), moment.expected));
+        let name = class.first().map_or(String::new(), |suspect| suspect.full_name());
+        curves.push((name, expected.step_by(step).collect()));
+    }
+    curves
+}
+
+/// A section for each flow: the verdict, the candidates, the moments that decided, and the picture.
+pub fn document(found: &Identification) -> Document {
+    let about = "Which congestion control sent a capture. Each candidate is led through it: it receives the acknowledgements that the sender \
+                 received and is told what was sent. Its error is the mean distance of the packets in flight that it would have had and those seen.";
+    let flows: Vec<&str> = found.flows.iter().map(|flow| flow.flow.as_str()).collect();
+    let section = |(place, flow): (usize, &IdentifiedFlow)| {
+        let path = &flow.path;
+        let buffer = path
+            .buffer_packets
+            .map_or("no losses".into(), |packets| format!("a queue of {packets:.0} packets at losses"));
+        let seen = format!(
+            "Path: {:.3} Mbit/s of payload in segments of {} bytes, {:.1} ms, {buffer}; {} retransmissions in {} episodes.",
+            path.rate_bps / 1e6,
+            path.segment_bytes,
+            path.base_rtt_ms,
+            path.retransmitted,
+            path.episodes
+        );
+        let mut blocks =
+            vec![Block::prose(flow.verdict()), Block::prose(seen), Block::Table(candidates(flow))];
+        if !flow.moments.is_empty() {
+            blocks.push(Block::Table(moments(flow)));
+        }
+        let picture = picture(flow, names::figure("in-flight", &flows, place));
+        blocks.push(Block::Figures(Layout::Whole, vec![picture]));
+        Section::new(flow.flow.clone(), blocks)
+    };
+    let mut sections: Vec<Section> = found.flows.iter().enumerate().map(section).collect();
+    if !found.notes.is_empty() {
+        sections.push(Section::new("Notes", found.notes.iter().map(Block::prose).collect()));
+    }
+    Document { title: found.title.clone(), about: about.into(), sections }
+}
+
+fn candidates(flow: &IdentifiedFlow) -> Table {
+    let line = |(rank, candidate): (usize, &Candidate)| {
+        let cells = vec![
+            Shown::from(number::significant(candidate.error, 3)),
+            Shown::from(format!("{:.3}", candidate.likelihood)),
+            Shown::from(candidate.same.join(", ")),
+        ];
+        let class = (rank < DRAWN).then(|| scheme_class(rank + 1));
+        TableLine { class, ..TableLine::new(candidate.controller.clone(), cells) }
+    };
+    Table {
+        corner: "candidate".into(),
+        columns: vec![
+            Column::number("error", ""),
+            Column::number("likelihood", ""),
+            Column::text("the same here"),
+        ],
+        lines: flow.candidates.iter().take(LISTED).enumerate().map(line).collect(),
+        linked: false,
+    }
+}
+
+fn moments(flow: &IdentifiedFlow) -> Table {
+    let line = |moment: &DecisiveMoment| {
+        let cells = [f64::from(moment.observed), moment.best, moment.second];
+        TableLine::new(
+            format!("{:.3} s", moment.at_s),
+            cells.map(|packets| Shown::from(format!("{packets:.0}"))).to_vec(),
+        )
+    };
+    Table {
+        corner: "what decided".into(),
+        columns: vec![
+            Column::number("captured", "packets"),
+            Column::number("best", "packets"),
+            Column::number("second", "packets"),
+        ],
+        lines: flow.moments.iter().map(line).collect(),
+        linked: false,
+    }
+}
+
+/// Packets in flight over time.
+fn picture(flow: &IdentifiedFlow, name: String) -> Figure {
+    let title = "Packets in flight";
+    let series = flow.curves.iter().map(|(who, points)| Line::exact(who.clone(), points.iter().copied()));
+    let chart = Lines {
+        title: title.into(),
+        x: Axis::linear("time, s"),
+        y: Axis::linear("in flight, packets").holding(0.0, 1.0),
+        series: series.collect(),
+        marks: Vec::new(),
+        published: Vec::new(),
+        measured: None,
+    };
+    Figure {
+        name,
+        title: title.into(),
+        note: "As captured, and as the best candidates would have had them.",
+        class: None,
+        drawing: lines(&chart),
+    }
+}
+
+/// A row for each flow and candidate.
+pub fn records(found: &Identification) -> Records {
+    let columns = ["flow", "controller", "version", "same", "error", "likelihood", "named"];
+    let rows = found.flows.iter().flat_map(|flow| {
+        flow.candidates.iter().enumerate().map(|(place, candidate)| {
+            let named = f64::from(u8::from(place == 0 && flow.controller.is_some()));
+            let same = candidate.same.join("; ");
+            let texts = [&flow.flow, &candidate.controller, &candidate.version, &same];
+            let numbers = [candidate.error, candidate.likelihood, named];
+            texts
+                .into_iter()
+                .map(|text| Cell::from(text.as_str()))
+                .chain(numbers.into_iter().map(Cell::from))
+                .collect()
+        })
+    });
+    Records { columns: columns.map(String::from).to_vec(), rows: rows.collect() }
+}

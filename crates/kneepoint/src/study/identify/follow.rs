@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! A suspect is led through a capture: it hears what the sender heard when the sender heard it, and is told what was sent. Its window and
+//! pace say what it would have had in flight.
+//!
+//! ```text
+//! moment      before an acknowledgement: all that the last one permitted was sent
+//! observed    packets in flight, as Linux's recovery counts them
+//! expected    E, of the suspect:  an acknowledgement takes as much from E as from what is observed;
+//!             without a pace E is at least the window; with one E grows by it up to the window
+//! ```
+//!
+//! Some round trips after each repair the suspect goes on from the window that is observed ([`RENEWAL`]): those before tell how it reduces
+//! its window, those after how it changes one. A suspect with a pace does so at the end of each repair and with each round trip: a pace
+//! says how much more leaves, not how much is in flight.
+
+use std::sync::Arc;
+
+use super::suspects::Suspect;
+use crate::capture::{Course, Happened, Step};
+use crate::packet::{Flags, Lag, Packet};
+use crate::rng::Rng;
+use crate::tcp::{CongestionState, Host, Options, Sender, Standing};
+use crate::units::{Bytes, Time};
+
+/// What the sender had in flight at a moment.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Moment {
+    /// When.
+    pub at: Time,
+    /// Packets in flight.
+    pub observed: u32,
+    /// Packets that the suspect would have had.
+    pub expected: f64,
+    /// Whether losses are being repaired.
+    pub repairs: bool,
+}
+
+/// Header of a packet with timestamps, IPv4.
+const HEADER: Bytes = Bytes(52);
+
+/// The greatest receive window without scaling (RFC 7323 §2), in bytes.
+const UNSCALED: u32 = 65_535;
+
+/// The host that the suspect runs on: Linux's, with what the capture shows of it.
+fn options(course: &Course, suspect: &Suspect) -> Options {
+    Options {
+        payload: Bytes(u64::from(course.mss.max(1))),
+        header: HEADER,
+        handshake: course.opening.is_some(),
+        initial_window: f64::from(course.first_flight().max(1)),
+        sack: course.selective,
+        controllers: suspect.make.version(),
+        // The capture says how much there was to send.
+        window_validation: false,
+        slow_start_after_idle: false,
+        ..Options::of(Host::Linux)
+    }
+}
+
+/// When a suspect goes on from what is observed, in round trips.
+#[derive(Clone, Copy, Debug)]
+pub struct Renewal {
+    /// After the repair of an episode of loss, once.
+    pub repaired: u32,
+    /// Again and again, of a suspect with a pace.
+    pub paced: u32,
+}
+
+/// Renewals of a verdict.
+pub const RENEWAL: Renewal = Renewal { repaired: 4, paced: 1 };
+
+/// A suspect on its way through a capture.
+struct Follower {
+    sender: Sender,
+    rng: Rng,
+    expected: f64,
+    /// Up to when the pace was used, and what it left of a packet.
+    paced: Time,
+    heard: Time,
+    most_growth: f64,
+    room: f64,
+    timestamps: bool,
+    /// The segment that ends the round trip, and round trips since the suspect went on from what was observed.
+    round: u32,
+    rounds: u32,
+    /// Round trips at which it is to do so again; before the first repair never, for slow start goes on for longer than any number.
+    due: u32,
+    renewal: Renewal,
+    high: u32,
+}
+
+impl Follower {
+    fn new(course: &Course, suspect: &Suspect, seed: u64, renewal: Renewal) -> Follower {
+        let mut sender = Sender::new(Arc::new(options(course, suspect)), &suspect.config, None);
+        if course.guessed {
+            sender.ignore_times_of_blocks();
+        }
+        let mut rng = Rng::stream(seed, "identify", 0);
+        if let Some((at, rtt)) = course.opening {
+            sender.impose_opening();
+            let sent = Time(at.0.saturating_sub(rtt.0));
+            let answer = Packet::ack(0, 0, HEADER.0 as u16, Flags::SYN, sent, [(0, 0); 3]);
+            sender.on_ack(&answer, sent + rtt, &mut rng);
+        }
+        let flight = f64::from(course.first_flight().max(1));
+        if sender.standing().control.window.floor() != flight {
+            // Some know from the handshake how much to begin with.
+            sender.anchor(flight, false, Time::ZERO);
+        }
+        Follower {
+            sender,
+            rng,
+            expected: 0.0,
+            paced: Time::ZERO,
+            heard: Time::ZERO,
+            most_growth: suspect.make.most_growth(),
+            room: f64::INFINITY,
+            timestamps: course.timestamps,
+            round: 0,
+            rounds: 0,
+            due: u32::MAX,
+            renewal,
+            high: 0,
+        }
+    }
+
+    /// The window fills, or the pace goes on until `now`.
+    fn fill(&mut self, now: Time) {
+        let Standing { control, .. } = self.sender.standing();
+        let window = control.window.floor().min(self.room);
+        match control.pacing {
+            None => self.expected = self.expected.max(window),
+            Some(rate) => {
+                let more = rate.0 * now.since(self.paced).as_secs_f64();
+                self.expected = self.expected.max((self.expected + more).min(window));
+            }
+        }
+        self.paced = now;
+    }
+
+    /// Takes from what is expected what an event took from what is in flight.
+    fn take(&mut self, before: u32) {
+        let after = self.sender.standing().in_flight;
+        self.expected = (self.expected + f64::from(after) - f64::from(before)).max(0.0);
+    }
+
+    fn send(&mut self, seq: u32, now: Time) {
+        self.fill(now);
+        let before = self.sender.standing().in_flight;
+        self.sender.impose(seq, self.heard, now);
+        self.high = self.high.max(seq + 1);
+        // The packet itself is in flight; what a timeout gave up is not.
+        self.take(before + 1);
+        let Standing { in_flight, state, .. } = self.sender.standing();
+        if state == CongestionState::Loss && in_flight <= before {
+            // It gave up all, also what this one would have had in flight beyond what was.
+            self.expected = f64::from(in_flight);
+        }
+    }
+
+    /// The moment before an acknowledgement.
+    fn moment(&mut self, now: Time) -> Moment {
+        self.sender.rest(self.heard);
+        self.sender.pass(now);
+        self.fill(now);
+        let Standing { in_flight, state, .. } = self.sender.standing();
+        let repairs = state == CongestionState::Recovery;
+        Moment { at: now, observed: in_flight, expected: self.expected, repairs }
+    }
+
+    fn hear(&mut self, (una, blocks, echo): (u32, [(u32, u32); 3], Time), now: Time) {
+        let before = self.sender.standing().in_flight;
+        let mut packet = Packet::ack(0, una, HEADER.0 as u16, Flags::default(), echo, blocks);
+        if self.timestamps {
+            packet.lag = Lag::of(now.since(echo));
+        }
+        if self.most_growth.is_finite() {
+            self.sender.limit_growth(self.most_growth);
+        }
+        self.sender.on_ack(&packet, now, &mut self.rng);
+        self.heard = now;
+        self.take(before);
+        if una >= self.round {
+            self.round = self.high;
+            self.rounds += 1;
+        }
+    }
+
+    /// An episode of loss begins with the next step: the window that is reduced is the observed one.
+    fn meet_loss(&mut self, now: Time) {
+        let Standing { control, in_flight, .. } = self.sender.standing();
+        if control.pacing.is_none() && in_flight > 0 && control.window.floor() != f64::from(in_flight) {
+            self.sender.anchor(f64::from(in_flight), false, now);
+        }
+    }
+
+    /// Whether losses are being repaired.
+    fn repairs(&self) -> bool {
+        self.sender.standing().state > CongestionState::Cwr
+    }
+
+    /// Goes on from what is observed, if it is time for it.
+    fn settle(&mut self, moment: &Moment) {
+        let Standing { control, state, .. } = self.sender.standing();
+        let paced = control.pacing.is_some();
+        if state > CongestionState::Cwr {
+            // A pace does not tell how much is left in flight.
+            (self.rounds, self.due) = (0, if paced { 0 } else { self.renewal.repaired });
+            return;
+        }
+        let due = if paced { self.due.min(self.renewal.paced) } else { self.due };
+        if self.rounds < due {
+            return;
+        }
+        (self.rounds, self.due) = (0, if paced { self.renewal.paced } else { u32::MAX });
+        self.expected = f64::from(moment.observed);
+        if !paced && control.window.floor() != self.expected && self.expected > 0.0 {
+            self.sender.anchor(self.expected, true, moment.at);
+        }
+    }
+}
+
+/// What a course says before suspects are led: it is the same for all.
+#[derive(Clone, Debug, Default)]
+pub struct Passed {
+    /// The steps with which episodes of loss begin.
+    losses: Vec<usize>,
+    /// Packets for which the receiver has room, as far as it is seen: the most that were in flight, or the window without scaling.
+    room: f64,
+}
+
+impl Passed {
+    /// Found with a suspect; any will do.
+    pub fn of(course: &Course, suspect: &Suspect) -> Passed {
+        let mut follower = Follower::new(course, suspect, 1, RENEWAL);
+        let room = f64::from(UNSCALED / course.mss.max(1));
+        let mut passed = Passed { losses: Vec::new(), room };
+        for (place, &Step { at, what }) in course.steps.iter().enumerate() {
+            let before = follower.repairs();
+            match what {
+                Happened::Sent(seq) => follower.send(seq, at),
+                Happened::Heard { una, blocks, echo } => {
+                    passed.room = passed.room.max(f64::from(follower.moment(at).observed));
+                    follower.hear((una, blocks, echo), at);
+                }
+            }
+            if follower.repairs() && !before {
+                passed.losses.push(place);
+            }
+        }
+        passed
+    }
+}
+
+/// What a suspect expects at every moment of a capture. `seed` is of those that draw.
+pub fn follow(
+    course: &Course,
+    passed: &Passed,
+    suspect: &Suspect,
+    seed: u64,
+    renewal: Renewal,
+) -> Vec<Moment> {
+    let mut follower = Follower::new(course, suspect, seed, renewal);
+    let mut moments = Vec::new();
+    follower.room = passed.room;
+    let mut losses = passed.losses.iter().peekable();
+    for (place, &Step { at, what }) in course.steps.iter().enumerate() {
+        let loses = losses.next_if(|loss| **loss == place).is_some();
+        if loses && matches!(what, Happened::Sent(_)) {
+            follower.meet_loss(at);
+        }
+        match what {
+            Happened::Sent(seq) => follower.send(seq, at),
+            Happened::Heard { una, blocks, echo } => {
+                let moment = follower.moment(at);
+                follower.settle(&moment);
+                if loses {
+                    follower.meet_loss(at);
+                }
+                moments.push(moment);
+                follower.hear((una, blocks, echo), at);
+            }
+        }
+    }
+    moments
+}

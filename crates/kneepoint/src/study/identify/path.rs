@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The path, as a capture shows it.
+//!
+//! ```text
+//! base RTT   the smallest round trip
+//! rate       the greatest rate of arrivals over ten base round trips, which a standing queue keeps up
+//! buffer     what the greatest round trips before losses have beyond the base, at that rate:  (RTT − base) · rate
+//! host       segments before the first acknowledgement; packets that an acknowledgement answers
+//! ```
+
+use crate::capture::{Course, Happened};
+use crate::units::{PacketRate, Span, Time};
+
+/// Base round trips over which a rate is taken.
+const OVER: u64 = 10;
+/// Losses so close, in base round trips, are one episode.
+const TOGETHER: u64 = 2;
+
+/// A path and its hosts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Path {
+    /// The smallest round trip.
+    pub base: Span,
+    /// Packets per second that arrive while a queue stands.
+    pub rate: PacketRate,
+    /// Packets that the queue holds when one is lost; none where nothing was lost.
+    pub buffer: Option<f64>,
+    /// Segments in the first flight.
+    pub first_flight: u32,
+    /// Whether the receiver answers every second packet, or fewer.
+    pub delays: bool,
+    /// Retransmissions.
+    pub resent: u64,
+    /// Episodes of loss.
+    pub episodes: u32,
+    /// From the first packet to the last.
+    pub lasted: Span,
+}
+
+/// An acknowledgement in order: when, what, and the round trip of the newest segment if it was sent once.
+struct Progress {
+    at: Time,
+    una: u32,
+    rtt: Option<Span>,
+}
+
+/// The sent segments and the progress of a course.
+#[derive(Default)]
+struct Seen {
+    /// When each segment was sent first, and whether once only.
+    sent: Vec<(Time, bool)>,
+    progress: Vec<Progress>,
+    /// When segments were retransmitted.
+    again: Vec<Time>,
+}
+
+impl Seen {
+    fn of(course: &Course) -> Seen {
+        let mut seen = Seen::default();
+        for step in &course.steps {
+            match step.what {
+                Happened::Sent(segment) => match seen.sent.get_mut(segment as usize) {
+                    Some((_, once)) => {
+                        *once = false;
+                        seen.again.push(step.at);
+                    }
+                    None => seen.sent.push((step.at, true)),
+                },
+                Happened::Heard { una, .. } => seen.hear(step.at, una),
+            }
+        }
+        seen
+    }
+
+    fn hear(&mut self, at: Time, una: u32) {
+        if una <= self.progress.last().map_or(0, |last| last.una) {
+            return;
+        }
+        // What fills a hole says nothing of the newest segment below it.
+        let newest = self.sent.get(una as usize - 1).filter(|(_, once)| *once && self.is_calm(at));
+        let rtt = newest.map(|(sent, _)| at.since(*sent)).filter(|rtt| *rtt > Span::ZERO);
+        self.progress.push(Progress { at, una, rtt });
+    }
+
+    /// Whether nothing was retransmitted within a second.
+    fn is_calm(&self, at: Time) -> bool {
+        self.again.last().is_none_or(|last| at.since(*last) > Span::from_secs(1))
+    }
+
+    fn base(&self) -> Option<Span> {
+        self.progress.iter().filter_map(|one| one.rtt).min()
+    }
+
+    fn rate(&self, base: Span) -> PacketRate {
+        let span = Span(base.0 * OVER);
+        let (mut most, mut first) = (0.0_f64, 0);
+        for (place, one) in self.progress.iter().enumerate() {
+            while one.at.since(self.progress[first].at) > span {
+                first += 1;
+            }
+            let from = &self.progress[first];
+            let seconds = one.at.since(from.at).as_secs_f64();
+            // A short interval at the beginning tells of a burst.
+            if place > first && 2.0 * seconds > span.as_secs_f64() {
+                most = most.max(f64::from(one.una - from.una) / seconds);
+            }
+        }
+        PacketRate(most)
+    }
+
+    /// The times of the first retransmission of each episode.
+    fn episodes(&self, base: Span) -> Vec<Time> {
+        let mut began: Vec<Time> = Vec::new();
+        let mut last: Option<Time> = None;
+        for at in &self.again {
+            if last.is_none_or(|last| at.since(last) > Span(base.0 * TOGETHER)) {
+                began.push(*at);
+            }
+            last = Some(*at);
+        }
+        began
+    }
+
+    /// The median over the episodes of the last round trip before each.
+    fn buffer(&self, episodes: &[Time], base: Span, rate: PacketRate) -> Option<f64> {
+        let before = |at: &Time| {
+            let known = self.progress.partition_point(|one| one.at <= *at);
+            self.progress[..known].iter().rev().find_map(|one| one.rtt)
+        };
+        let mut queues: Vec<Span> =
+            episodes.iter().filter_map(before).map(|rtt| rtt.saturating_sub(base)).collect();
+        queues.sort_unstable();
+        let median = queues.get(queues.len() / 2)?;
+        Some((median.as_secs_f64() * rate.0).max(1.0))
+    }
+
+    /// Whether most acknowledgements in order answer more than one packet.
+    fn delays(&self) -> bool {
+        let steps = self.progress.windows(2).map(|pair| pair[1].una - pair[0].una);
+        let (more, all) = steps.fold((0, 0), |(more, all), step| (more + u32::from(step > 1), all + 1));
+        2 * more > all
+    }
+}
+
+impl Path {
+    /// The path of a transfer; none without a round trip.
+    pub fn of(course: &Course) -> Option<Path> {
+        let seen = Seen::of(course);
+        let base = seen.base()?;
+        let rate = seen.rate(base);
+        let episodes = seen.episodes(base);
+        let (first, last) = (course.steps.first()?, course.steps.last()?);
+        Some(Path {
+            base,
+            rate,
+            buffer: seen.buffer(&episodes, base, rate),
+            first_flight: course.first_flight(),
+            delays: seen.delays(),
+            resent: seen.again.len() as u64,
+            episodes: episodes.len() as u32,
+            lasted: last.at.since(first.at),
+        })
+    }
+
+    /// Packets that the path holds without a queue.
+    pub fn bdp(&self) -> f64 {
+        self.rate.0 * self.base.as_secs_f64()
+    }
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! How far a suspect is from a capture.
+//!
+//! ```text
+//! error of a moment   ln (O + 1 + x) / (O + 1), at most 0.3;   x = |E - O| - 1, not below zero
+//! error of a suspect  the mean over time, each moment for as long as it lasted, at most a round trip; without repairs
+//! ```
+//!
+//! `E` expected, `O` observed packets in flight, whole. One packet of difference says nothing: an acknowledgement at the edge of a repair
+//! or of a round trip makes it.
+
+use super::follow::Moment;
+use crate::units::{Span, Time};
+
+/// The greatest error of a moment: what is further off is as wrong as can be.
+pub(super) const WRONG: f64 = 0.3;
+/// Packets that say nothing.
+const RESOLUTION: f64 = 1.0;
+/// What a sum of fractions lacks of a whole packet.
+const ROUNDED: f64 = 1e-6;
+
+impl Moment {
+    /// The error, which grows with the packets that are too many or too few.
+    pub fn error(&self) -> f64 {
+        let observed = f64::from(self.observed);
+        let expected = libm::floor(self.expected + ROUNDED);
+        let off = ((expected - observed).abs() - RESOLUTION).max(0.0);
+        libm::log((observed + 1.0 + off) / (observed + 1.0)).min(WRONG)
+    }
+}
+
+/// The weight of each moment, in seconds: none during repairs.
+pub fn weights(moments: &[Moment], base: Span) -> Vec<f64> {
+    let mut before = Time::ZERO;
+    let weight = |moment: &Moment| {
+        let lasted = moment.at.since(std::mem::replace(&mut before, moment.at)).min(base);
+        if moment.repairs { 0.0 } else { lasted.as_secs_f64() }
+    };
+    moments.iter().map(weight).collect()
+}
+
+/// The error of a suspect; the greatest one where there is no moment to judge by.
+pub fn error(moments: &[Moment], base: Span) -> f64 {
+    let weights = weights(moments, base);
+    let all: f64 = weights.iter().sum();
+    let off: f64 = moments.iter().zip(&weights).map(|(moment, weight)| weight * moment.error()).sum();
+    if all > 0.0 { off / all } else { WRONG }
+}

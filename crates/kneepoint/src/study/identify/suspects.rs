@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Who may have sent: every registered controller that needs no help of the network, as it was published and as Linux has it.
+
+use crate::cc::{Config, Marks, REGISTRY, Start, Version, Wanted};
+use crate::settings::names::same_name;
+
+crate::choice! {
+    /// Whose version of a controller a suspect is.
+    pub enum Make {
+        /// Linux's.
+        Linux = "linux",
+        /// Linux's before 5.6, where in avoidance an acknowledgement of several packets counted as one for some controllers.
+        LinuxBefore = "linux before 5.6",
+        /// As it was published.
+        Published = "published",
+    }
+}
+
+impl Make {
+    /// The version of the controller.
+    pub fn version(self) -> Version {
+        if self == Make::Published { Version::Published } else { Version::Linux }
+    }
+
+    /// Packets by which an acknowledgement may grow the window in congestion avoidance.
+    pub fn most_growth(self) -> f64 {
+        if self == Make::LinuxBefore { 1.0 } else { f64::INFINITY }
+    }
+}
+
+/// A controller that may have sent.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Suspect {
+    /// The controller.
+    pub config: Config,
+    /// Whose version of it.
+    pub make: Make,
+}
+
+impl Suspect {
+    /// Its name in the registry.
+    pub fn name(&self) -> &'static str {
+        self.config.name()
+    }
+
+    /// Its name and whose version it is.
+    pub fn full_name(&self) -> String {
+        format!("{} ({})", self.name(), self.make.name())
+    }
+}
+
+/// All of them, or those of these names. The error names one that is not registered, or that asks the network for feedback.
+pub fn suspects(names: &[String]) -> Result<Vec<Suspect>, String> {
+    let all = || REGISTRY.iter().filter_map(|entry| Config::named(entry.name)).filter(alone);
+    if let Some(unknown) = names.iter().find(|name| !all().any(|config| same_name(config.name(), name))) {
+        return Err(match Config::named(unknown) {
+            Some(_) => format!("`{unknown}` needs feedback of the network, which a capture does not show"),
+            None => format!("no controller is called `{unknown}`"),
+        });
+    }
+    let asked = |config: &Config| names.is_empty() || names.iter().any(|name| same_name(config.name(), name));
+    let makes = |config: Config| {
+        let of = move |make: &Make| Suspect { config: config.clone(), make: *make };
+        Make::ALL.iter().map(of)
+    };
+    Ok(all().filter(asked).flat_map(makes).collect())
+}
+
+/// Whether it needs nothing but acknowledgements: no feedback, and no queues that mark early and often.
+fn alone(config: &Config) -> bool {
+    let controller = config.build(Start::new(2.0));
+    controller.wanted() == Wanted::Nothing && controller.marks() != Marks::Scalable
+}

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The verdict on a capture: who sent it, who could have as well, or none of those that are known.
+//!
+//! ```text
+//! class        suspects that expect the same at every moment: nothing in the capture tells one from another
+//! likelihood   of a class  ~ exp(-n (e - e_best) / s),   s = max(e_best, FINEST)
+//! alike        classes with at least a twentieth of the best one's likelihood
+//! none         e_best > max(FINEST, own)
+//! ```
+//!
+//! `e` error of a class; of one that draws, the least of several streams, and `s ln(streams) / n` more, for the best of many is closer by chance.
+//! `n` intervals between losses and renewals, which are independent. `own`, of a best class that draws alone, is its error against itself,
+//! simulated on the path that the capture shows. [`FINEST`] is a hundredth of the greatest error: all is explained to a packet but a
+//! hundredth of the time.
+
+use super::follow::{Moment, Passed, RENEWAL, follow};
+use super::path::Path;
+use super::score::{WRONG, error, weights};
+use super::suspects::{Make, Suspect};
+use super::witness::witness;
+use crate::capture::Course;
+use crate::units::Time;
+
+/// Errors are not told apart more finely, and a suspect with none greater is named.
+const FINEST: f64 = WRONG / 100.0;
+/// How many times likelier the best class is than one that is excluded.
+const EXCLUDES: f64 = 20.0;
+/// How often a suspect that draws is led through a capture.
+const DRAWS: u64 = 8;
+/// Round trips of an interval that tells something of its own.
+const INTERVAL: u32 = 8;
+/// Moments that are said to have decided.
+const DECISIVE: usize = 3;
+
+/// Suspects that expect the same.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Class {
+    /// Those of the class, Linux's before published ones.
+    pub suspects: Vec<Suspect>,
+    /// The error.
+    pub error: f64,
+    /// The likelihood, of one that all classes share.
+    pub likelihood: f64,
+    /// What they expect.
+    pub moments: Vec<Moment>,
+    /// Whether they draw random numbers.
+    pub draws: bool,
+}
+
+impl Class {
+    /// The names of its controllers, each once.
+    pub fn names(&self) -> Vec<&'static str> {
+        let mut names = Vec::new();
+        for suspect in &self.suspects {
+            if !names.contains(&suspect.name()) {
+                names.push(suspect.name());
+            }
+        }
+        names
+    }
+
+    /// The first of them, which stands for all.
+    pub fn first(&self) -> Option<&Suspect> {
+        self.suspects.first()
+    }
+}
+
+/// A moment at which the two best classes were most different.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Decisive {
+    /// When.
+    pub at: Time,
+    /// Packets in flight.
+    pub observed: u32,
+    /// What the best class expected, and the second one.
+    pub expected: (f64, f64),
+}
+
+/// Who sent a capture.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Verdict {
+    /// The path.
+    pub path: Path,
+    /// Classes of suspects, the likeliest first.
+    pub classes: Vec<Class>,
+    /// The error of the best class against itself, if it draws.
+    pub own_error: f64,
+    /// The moments that decided, in order of time.
+    pub decisive: Vec<Decisive>,
+}
+
+impl Verdict {
+    /// The class that sent it, or one of those [alike](Verdict::alike); none if no suspect is close enough.
+    pub fn answer(&self) -> Option<&Class> {
+        self.classes.first().filter(|best| best.error <= self.limit())
+    }
+
+    /// The names of the best class, and of those that the capture does not exclude.
+    pub fn alike(&self) -> Vec<&'static str> {
+        let most = self.classes.first().map_or(0.0, |best| best.likelihood);
+        let likely = self.classes.iter().take_while(|class| class.likelihood * EXCLUDES >= most);
+        let mut names = Vec::new();
+        for name in likely.flat_map(Class::names) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
+    }
+
+    /// The greatest error with which a suspect is named.
+    pub fn limit(&self) -> f64 {
+        self.own_error.max(FINEST)
+    }
+}
+
+/// What a suspect expects at its best.
+struct Best {
+    error: f64,
+    moments: Vec<Moment>,
+    draws: bool,
+}
+
+/// The moments of a suspect at its best, if it draws.
+fn best_of(course: &Course, passed: &Passed, suspect: &Suspect, path: &Path) -> Best {
+    let led = |seed| {
+        let moments = follow(course, passed, suspect, seed, RENEWAL);
+        Best { error: error(&moments, path.base), moments, draws: false }
+    };
+    let (first, second) = (led(1), led(2));
+    if first.moments == second.moments {
+        return first;
+    }
+    let others = (3..=DRAWS).map(led);
+    let all = std::iter::once(second).chain(others);
+    let best = all.fold(first, |best, other| if other.error < best.error { other } else { best });
+    let chance = best.error.max(FINEST) * libm::log(DRAWS as f64) / intervals(&best.moments, path);
+    Best { error: best.error + chance, draws: true, ..best }
+}
+
+/// Intervals that say something of their own.
+fn intervals(moments: &[Moment], path: &Path) -> f64 {
+    let judged = weights(moments, path.base).iter().sum::<f64>();
+    (judged / (path.base.as_secs_f64() * f64::from(INTERVAL))).max(1.0) + f64::from(path.episodes)
+}
+
+/// Suspects by what they expect, the least error first.
+fn classes(course: &Course, suspects: &[Suspect], path: &Path) -> Vec<Class> {
+    let mut classes: Vec<Class> = Vec::new();
+    let Some(passed) = suspects.first().map(|suspect| Passed::of(course, suspect)) else { return classes };
+    for suspect in suspects {
+        let Best { error, moments, draws } = best_of(course, &passed, suspect, path);
+        match classes.iter_mut().find(|class| class.error == error && class.moments == moments) {
+            Some(class) => class.suspects.push(suspect.clone()),
+            None => classes.push(Class {
+                suspects: vec![suspect.clone()],
+                error,
+                draws,
+                likelihood: 0.0,
+                moments,
+            }),
+        }
+    }
+    let linux = |suspect: &Suspect| Make::ALL.iter().position(|make| *make == suspect.make);
+    classes.iter_mut().for_each(|class| class.suspects.sort_by_key(linux));
+    classes.sort_by(|one, other| one.error.total_cmp(&other.error));
+    classes
+}
+
+/// The moments at which two classes differ most, for as long as they do.
+fn decisive(best: &Class, second: &Class, path: &Path) -> Vec<Decisive> {
+    let weights = weights(&best.moments, path.base);
+    let pairs = best.moments.iter().zip(&second.moments).zip(weights);
+    let mut all: Vec<(f64, Decisive)> = pairs
+        .map(|((one, other), weight)| {
+            let gain = weight * (other.error() - one.error());
+            let expected = (one.expected, other.expected);
+            (gain, Decisive { at: one.at, observed: one.observed, expected })
+        })
+        .collect();
+    all.sort_by(|one, other| other.0.total_cmp(&one.0));
+    // One of each interval: the moments around it tell the same.
+    let apart = path.base * u64::from(INTERVAL);
+    let mut told: Vec<Decisive> = Vec::new();
+    for (_, moment) in all.into_iter().filter(|(gain, _)| *gain > 0.0) {
+        let near = |one: &Decisive| one.at.since(moment.at).max(moment.at.since(one.at)) < apart;
+        if told.len() < DECISIVE && !told.iter().any(near) {
+            told.push(moment);
+        }
+    }
+    told.sort_by_key(|moment| moment.at);
+    told
+}
+
+/// Says who sent a capture; nothing without a round trip, or without suspects.
+pub fn identify(course: &Course, suspects: &[Suspect]) -> Option<Verdict> {
+    let path = Path::of(course)?;
+    let mut classes = classes(course, suspects, &path);
+    let best = classes.first()?;
+    let intervals = intervals(&best.moments, &path);
+    let drawn = best.first().filter(|_| best.draws);
+    let own_error = drawn.and_then(|suspect| own_error(suspect, course, &path)).unwrap_or_default();
+    let (least, spread) = (best.error, best.error.max(FINEST));
+    let weigh = |error: f64| libm::exp(-intervals * (error - least) / spread);
+    let all: f64 = classes.iter().map(|class| weigh(class.error)).sum();
+    classes.iter_mut().for_each(|class| class.likelihood = weigh(class.error) / all);
+    let decisive = match &classes[..] {
+        [first, second, ..] => decisive(first, second, &path),
+        _ => Vec::new(),
+    };
+    Some(Verdict { path, classes, own_error, decisive })
+}
+
+/// The error of a suspect against itself on the path.
+fn own_error(suspect: &Suspect, course: &Course, path: &Path) -> Option<f64> {
+    let simulated = witness(suspect, course, path, 1)?;
+    let own = Path::of(&simulated)?;
+    Some(best_of(&simulated, &Passed::of(&simulated, suspect), suspect, &own).error)
+}

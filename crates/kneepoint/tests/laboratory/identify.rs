@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Identification: simulated flows are named, strangers are refused, exports are read.
+
+use kneepoint::capture::{Capture, Course, Happened};
+use kneepoint::study::identify::{Path, Suspect, Verdict, identify, suspects, witness};
+use kneepoint::units::{PacketRate, Span};
+
+/// A path of 10 Mbit/s, 40 ms and a buffer of its bandwidth-delay product.
+fn path() -> Path {
+    Path {
+        base: Span::from_millis(40),
+        rate: PacketRate(833.0),
+        buffer: Some(33.0),
+        first_flight: 10,
+        delays: true,
+        resent: 0,
+        episodes: 0,
+        lasted: Span::from_secs(20),
+    }
+}
+
+fn all(names: &[&str]) -> Vec<Suspect> {
+    suspects(&names.iter().map(|name| (*name).to_string()).collect::<Vec<_>>()).expect("registered")
+}
+
+/// What the sender of a simulated flow saw.
+fn course(name: &str, guessed: bool) -> Course {
+    let empty = Course {
+        steps: Vec::new(),
+        mss: 1448,
+        opening: None,
+        selective: true,
+        guessed,
+        timestamps: true,
+        vantage: None,
+    };
+    witness(&all(&[name])[0], &empty, &path(), 7).expect("a path that can be simulated")
+}
+
+fn verdict(course: &Course, candidates: &[Suspect]) -> Verdict {
+    identify(course, candidates).expect("round trips")
+}
+
+#[test]
+fn a_simulated_sender_is_named() {
+    let candidates = all(&[]);
+    for name in ["reno", "cubic", "bbr", "vegas", "htcp", "illinois", "westwood"] {
+        let verdict = verdict(&course(name, false), &candidates);
+        let named = verdict.answer().map(|class| class.names()).unwrap_or_default();
+        assert!(
+            named.contains(&name),
+            "{name}: {named:?}, {} of {}",
+            verdict.classes[0].error,
+            verdict.limit()
+        );
+    }
+}
+
+#[test]
+fn blocks_that_a_capture_lacks_are_derived() {
+    let candidates = all(&[]);
+    let reno = verdict(&course("reno", true), &candidates);
+    assert!(reno.answer().is_some_and(|class| class.names().contains(&"reno")));
+    // At windows of 60 packets what they say is too coarse for a name, and yet fits no other controller as well.
+    let cubic = verdict(&course("cubic", true), &candidates);
+    assert_eq!(cubic.classes[0].names(), ["cubic"]);
+}
+
+#[test]
+fn a_sender_that_is_no_candidate_is_refused() {
+    let candidates = all(&["reno", "vegas", "westwood"]);
+    let verdict = verdict(&course("cubic", false), &candidates);
+    assert!(verdict.answer().is_none(), "{} is within {}", verdict.classes[0].error, verdict.limit());
+}
+
+#[test]
+fn what_nothing_tells_apart_is_said_together() {
+    let verdict = verdict(&course("reno", false), &all(&["reno", "dctcp"]));
+    assert_eq!(verdict.answer().expect("a name").names(), ["reno", "dctcp"]);
+    let sum: f64 = verdict.classes.iter().map(|class| class.likelihood).sum();
+    assert!((sum - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn a_candidate_that_needs_the_network_or_does_not_exist_is_refused() {
+    assert!(suspects(&["xcp".into()]).unwrap_err().contains("feedback"));
+    assert!(suspects(&["nobody".into()]).unwrap_err().contains("nobody"));
+}
+
+const EXPORT: &str = "\
+frame.time_relative,tcp.srcport,tcp.dstport,ip.dst,tcp.seq,tcp.len,tcp.ack
+0.000000,4000,5000,10.0.0.2,0,0,0
+0.100000,5000,4000,10.0.0.1,0,0,1
+0.100050,4000,5000,10.0.0.2,1,0,1
+0.100100,4000,5000,10.0.0.2,1,100,1
+0.100200,4000,5000,10.0.0.2,101,100,1
+0.200100,5000,4000,10.0.0.1,1,0,101
+0.200300,,,10.0.0.9,,,
+0.200900,4000,5000,10.0.0.2,101,100,1
+";
+
+#[test]
+fn an_export_has_the_segments_of_its_packets() {
+    assert!(kneepoint::capture::is_export(EXPORT.as_bytes()));
+    let mut capture = Capture::default();
+    capture.read_export(EXPORT).unwrap();
+    let (direction, bytes) = capture.senders()[0];
+    assert_eq!((direction.0.to_string().as_str(), bytes), ("10.0.0.1:4000", 300));
+    let course = capture.course(direction).unwrap();
+    assert_eq!((course.mss, course.first_flight(), capture.others()), (100, 2, 1));
+    assert_eq!(course.opening.map(|(_, rtt)| rtt), Some(Span::from_micros(100_050)));
+    let sent = course.steps.iter().filter_map(|step| match step.what {
+        Happened::Sent(segment) => Some(segment),
+        Happened::Heard { .. } => None,
+    });
+    assert_eq!(sent.collect::<Vec<_>>(), [0, 1, 1]);
+}
+
+#[test]
+fn a_fault_of_an_export_has_its_line() {
+    let read = |text: &str| Capture::default().read_export(text).unwrap_err().to_string();
+    assert!(read(&EXPORT.replace(",101,100", ",x,100")).contains("line 6: tcp.seq: `x`"));
+    assert!(read(&EXPORT.replace("tcp.len", "length")).contains("tcp.len is missing"));
+}

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! `knee identify` tried on captures that others made and labelled: the sensitivity captures of Nebby (NUS-SNL/Nebby, MIT).
+//!
+//! `DIR` has a folder for each delay and rate, `35-ms-200-kbps`, with a CSV for each controller of Linux. Each capture is identified
+//! twice: with all candidates, and without the one that sent it, which is to be refused.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use kneepoint::capture::Capture;
+use kneepoint::study::identify::{Class, Suspect, Verdict, identify, suspects};
+use kneepoint_linux::uml::LINUX;
+
+/// Try identification on labelled captures.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// The folder `sensitivity` of Nebby
+    dir: PathBuf,
+    /// Renew the table of docs/identify.md
+    #[arg(long)]
+    write: bool,
+    /// Print a line for each capture
+    #[arg(long)]
+    each: bool,
+}
+
+/// Linux's names of controllers that have another one here.
+const NAMES: [(&str, &str); 1] = [("highspeed", "hstcp")];
+/// The page, and what surrounds the table in it.
+const PAGE: &str = "docs/identify.md";
+const MARKS: [&str; 2] = ["<!-- nebby -->", "<!-- /nebby -->"];
+/// Episodes of loss from which a capture has much to judge by.
+const EPISODES: u32 = 3;
+
+/// Which captures.
+type Which = fn(&Tried) -> bool;
+
+/// A capture and what was said of it.
+struct Tried {
+    label: String,
+    delay: u32,
+    rate: u32,
+    verdict: Option<Verdict>,
+    /// Whether it was refused when its controller was no candidate.
+    refused: bool,
+    seconds: f64,
+}
+
+impl Tried {
+    fn named(&self) -> Option<&Class> {
+        self.verdict.as_ref().and_then(Verdict::answer)
+    }
+
+    fn best(&self) -> Option<&Class> {
+        self.verdict.as_ref().and_then(|verdict| verdict.classes.first())
+    }
+
+    /// Named, alone or among those that nothing tells from it.
+    fn is_right(&self) -> bool {
+        self.named().is_some() && self.is_alike()
+    }
+
+    /// Likeliest or not excluded, whether or not it is close enough to be named.
+    fn is_alike(&self) -> bool {
+        self.verdict.as_ref().is_some_and(|verdict| verdict.alike().contains(&self.label.as_str()))
+    }
+
+    /// Of the least error, alone or with others, whether or not it is close enough to be named.
+    fn is_first(&self) -> bool {
+        let Some(verdict) = &self.verdict else { return false };
+        let least = verdict.classes.first().map_or(0.0, |best| best.error);
+        let first = verdict.classes.iter().take_while(|class| class.error <= least);
+        first.flat_map(Class::names).any(|name| name == self.label)
+    }
+}
+
+pub fn run(arguments: &Arguments) -> Result<bool, String> {
+    let all = suspects(&LINUX.map(own_name))?;
+    let mut tried = Vec::new();
+    for (folder, delay, rate) in folders(&arguments.dir)? {
+        for file in files(&folder)? {
+            let one = try_one(&file, delay, rate, &all)?;
+            if arguments.each {
+                println!("{}", line(&one));
+            }
+            tried.push(one);
+        }
+    }
+    if tried.is_empty() {
+        return Err(format!(
+            "{} has no captures: it is the folder `sensitivity` of Nebby",
+            arguments.dir.display()
+        ));
+    }
+    let text = report(&tried);
+    match arguments.write {
+        true => write(&text)?,
+        false => print!("{text}"),
+    }
+    Ok(true)
+}
+
+/// The name here of a controller of Linux.
+fn own_name(linux: &str) -> String {
+    NAMES.iter().find(|(other, _)| *other == linux).map_or(linux, |(_, own)| own).to_string()
+}
+
+/// Folders with their delays in milliseconds and rates in kbit/s.
+fn folders(dir: &Path) -> Result<Vec<(PathBuf, u32, u32)>, String> {
+    let entries = std::fs::read_dir(dir).map_err(|error| format!("{}: {error}", dir.display()))?;
+    let mut found = Vec::new();
+    for path in entries.flatten().map(|entry| entry.path()) {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let words: Vec<&str> = name.split('-').collect();
+        if let [delay, "ms", rate, "kbps"] = words[..]
+            && let (Ok(delay), Ok(rate)) = (delay.parse(), rate.parse())
+        {
+            found.push((path, delay, rate));
+        }
+    }
+    found.sort_by_key(|(_, delay, rate)| (*delay, *rate));
+    Ok(found)
+}
+
+fn files(folder: &Path) -> Result<Vec<PathBuf>, String> {
+    let entries = std::fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let csv = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "csv");
+    let mut found: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(csv).collect();
+    found.sort();
+    Ok(found)
+}
+
+#[expect(clippy::disallowed_methods, reason = "a capture is to take no more than seconds")]
+fn try_one(file: &Path, delay: u32, rate: u32, all: &[Suspect]) -> Result<Tried, String> {
+    let fault = |message: String| format!("{}: {message}", file.display());
+    let text = std::fs::read_to_string(file).map_err(|error| fault(error.to_string()))?;
+    let stem = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let label = own_name(&stem);
+    let began = Instant::now();
+    let mut capture = Capture::default();
+    capture.read_export(&text).map_err(|cut| fault(cut.to_string()))?;
+    let (direction, _) = *capture.senders().first().ok_or_else(|| fault("no data".into()))?;
+    let course = capture.course(direction).ok_or_else(|| fault("no data".into()))?;
+    let verdict = identify(&course, all);
+    let seconds = began.elapsed().as_secs_f64();
+    // Those that nothing tells from it here would be right.
+    let same = verdict.as_ref().and_then(|verdict| {
+        verdict.classes.iter().find(|class| class.names().contains(&label.as_str())).map(Class::names)
+    });
+    let same = same.unwrap_or_default();
+    let others: Vec<Suspect> =
+        all.iter().filter(|one| one.name() != label && !same.contains(&one.name())).cloned().collect();
+    let refused = identify(&course, &others).is_some_and(|other| other.answer().is_none());
+    Ok(Tried { label, delay, rate, verdict, refused, seconds })
+}
+
+fn line(one: &Tried) -> String {
+    let Some(verdict) = &one.verdict else {
+        return format!("{} {} {}: no verdict", one.delay, one.rate, one.label);
+    };
+    let classes =
+        verdict.classes.iter().take(3).map(|class| format!("{}={:.4}", class.names().join("/"), class.error));
+    format!(
+        "{} ms {} kbit/s {}: {} {}, own {:.4}, {} episodes, without it {}, {:.2} s; {}",
+        one.delay,
+        one.rate,
+        one.label,
+        if one.is_first() { "first" } else { "not first" },
+        if one.is_right() { "named" } else { "not named" },
+        verdict.own_error,
+        verdict.path.episodes,
+        if one.refused { "refused" } else { "accepted" },
+        one.seconds,
+        classes.collect::<Vec<_>>().join("  ")
+    )
+}
+
+fn share<'t>(of: impl Iterator<Item = &'t Tried>, what: impl Fn(&Tried) -> bool) -> String {
+    let (some, all) = of.fold((0, 0), |(some, all), one| (some + usize::from(what(one)), all + 1));
+    format!("{some} of {all} ({:.0} %)", 100.0 * some as f64 / all.max(1) as f64)
+}
+
+/// The headings of [`cells`].
+const HEADINGS: &str = "likeliest | not excluded | named | names that are right | refused without it |\n|---|---|---|---|---|---|\n";
+
+/// What was said of these captures.
+fn cells<'t>(of: impl Iterator<Item = &'t Tried> + Clone) -> String {
+    let named = of.clone().filter(|one| one.named().is_some());
+    [
+        share(of.clone(), Tried::is_first),
+        share(of.clone(), Tried::is_alike),
+        share(of.clone(), |one| one.named().is_some()),
+        share(named, Tried::is_right),
+        share(of, |one| one.refused),
+    ]
+    .join(" | ")
+}
+
+fn report(tried: &[Tried]) -> String {
+    let mut text = format!("| captures | {HEADINGS}");
+    let many: Which = |one| one.verdict.as_ref().is_some_and(|verdict| verdict.path.episodes >= EPISODES);
+    let rows: [(&str, Which); 2] = [("all", |_| true), ("three episodes of loss or more", many)];
+    for (name, which) in rows {
+        let _ = writeln!(text, "| {name} | {} |", cells(tried.iter().filter(|one| which(one))));
+    }
+    let _ = write!(text, "\n| kbit/s | {HEADINGS}");
+    let mut rates: Vec<u32> = tried.iter().map(|one| one.rate).collect();
+    rates.sort_unstable();
+    rates.dedup();
+    for rate in rates {
+        let _ = writeln!(text, "| {rate} | {} |", cells(tried.iter().filter(|one| one.rate == rate)));
+    }
+    text += "\n| sent by | likeliest | not excluded | names that are right | what was likelier |\n|---|---|---|---|---|\n";
+    let mut labels: BTreeMap<&str, Vec<&Tried>> = BTreeMap::new();
+    tried.iter().for_each(|one| labels.entry(&one.label).or_default().push(one));
+    for (label, own) in labels {
+        let mut instead: BTreeMap<String, usize> = BTreeMap::new();
+        for one in own.iter().filter(|one| !one.is_first()) {
+            let names = one.best().map_or("nothing".into(), |class| {
+                class.names().first().copied().unwrap_or_default().to_string()
+            });
+            *instead.entry(names).or_default() += 1;
+        }
+        let mut instead: Vec<(String, usize)> = instead.into_iter().collect();
+        instead.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        let instead: Vec<String> =
+            instead.into_iter().map(|(name, count)| format!("{name} {count}")).collect();
+        let of = || own.iter().copied();
+        let named = of().filter(|one| one.named().is_some());
+        let cells = [
+            share(of(), Tried::is_first),
+            share(of(), Tried::is_alike),
+            share(named, Tried::is_right),
+            instead.join(", "),
+        ];
+        let _ = writeln!(text, "| {label} | {} |", cells.join(" | "));
+    }
+    let slowest = tried.iter().map(|one| one.seconds).fold(0.0, f64::max);
+    let _ = writeln!(text, "\nThe slowest capture took {slowest:.1} s.");
+    text
+}
+
+/// Puts the tables between the marks of the page.
+fn write(text: &str) -> Result<(), String> {
+    let page = std::fs::read_to_string(PAGE).map_err(|error| format!("{PAGE}: {error}"))?;
+    let [from, to] = MARKS;
+    let (Some(begin), Some(end)) = (page.find(from), page.find(to)) else {
+        return Err(format!("{PAGE}: {from} and {to} are missing"));
+    };
+    let new = format!("{}\n\n{text}\n{}", &page[..begin + from.len()], &page[end..]);
+    std::fs::write(PAGE, new).map_err(|error| format!("{PAGE}: {error}"))
+}
