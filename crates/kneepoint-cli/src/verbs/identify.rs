@@ -53,8 +53,8 @@ pub struct Arguments {
 pub const VERB: Verb<Arguments> = Verb { act, answer: Some(answer) };
 
 /// The remark at the end of every answer.
-const UNPROVEN: &str = "Neither a name nor a refusal is a proof: of labelled captures of others about one name in ten was wrong, and about one unknown \
-                        controller in four was given another's name (docs/identify.md).";
+const UNPROVEN: &str = "Neither a name nor a refusal is a proof: docs/identify.md says how many names were wrong in captures whose senders are known, and how many \
+                        unknown controllers were given another's name.";
 /// The word for every candidate.
 const ALL: &str = "all";
 /// Linux's names of controllers that have another one here.
