@@ -11,7 +11,6 @@ use kneepoint::study::identify::{Suspect, identify, suspects};
 use kneepoint_bench::answer::{self, Answer};
 use kneepoint_bench::files;
 use kneepoint_bench::session::Session;
-use kneepoint_linux::uml::LINUX;
 
 use super::Verb;
 use super::predict::opened::{Files, open};
@@ -57,8 +56,11 @@ const UNPROVEN: &str = "Neither a name nor a refusal is a proof: docs/identify.m
                         unknown controllers were given another's name.";
 /// The word for every candidate.
 const ALL: &str = "all";
-/// Linux's names of controllers that have another one here.
-const OTHER_NAMES: [(&str, &str); 1] = [("highspeed", "hstcp")];
+/// The controllers of mainline Linux.
+const MAINLINE: [&str; 17] = [
+    "reno", "bbr", "bic", "cdg", "cubic", "dctcp", "hstcp", "htcp", "hybla", "illinois", "lp", "nv",
+    "scalable", "vegas", "veno", "westwood", "yeah",
+];
 /// Flows with less than this part of the data of the largest are left out.
 const PART: u64 = 10;
 /// Flows that are looked at unless one is named.
@@ -128,15 +130,10 @@ fn found(session: &Session, arguments: &Arguments) -> Result<Identification, Fai
 /// The names of candidates; none for all.
 fn candidates(against: &[String]) -> Vec<String> {
     match against {
-        [] => LINUX.iter().map(|name| settings_name(name)).collect(),
+        [] => MAINLINE.map(String::from).to_vec(),
         [all] if all == ALL => Vec::new(),
         named => named.to_vec(),
     }
-}
-
-/// The name here of a controller of Linux.
-fn settings_name(linux: &str) -> String {
-    OTHER_NAMES.iter().find(|(other, _)| *other == linux).map_or(linux, |(_, own)| own).into()
 }
 
 fn identified(
@@ -187,4 +184,21 @@ fn directions(capture: &Capture, asked: Option<&str>) -> Result<Vec<Direction>, 
             "`knee predict FILE --flows` lists the flows",
         )
     })
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use kneepoint_linux::uml::LINUX;
+
+    use super::MAINLINE;
+
+    #[test]
+    fn candidates_are_the_controllers_of_linux() {
+        // One has another name there.
+        let here = |name: &'static str| if name == "highspeed" { "hstcp" } else { name };
+        let linux: BTreeSet<&str> = LINUX.iter().map(|name| here(name)).collect();
+        assert_eq!(BTreeSet::from(MAINLINE), linux);
+    }
 }
