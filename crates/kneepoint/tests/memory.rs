@@ -55,7 +55,8 @@ fn idle(valid: &Valid) -> usize {
 #[test]
 fn a_flow_costs_a_kilobyte_or_two_and_a_run_no_more_the_longer_it_lasts() {
     let both = size_of::<Sender>() + size_of::<Receiver>();
-    assert!(both < 768, "sender and receiver: {both} bytes");
+    // Of them 20 are counts of marks, which only AccECN uses.
+    assert!(both <= 776, "sender and receiver: {both} bytes");
 
     let queue = queue::Config::default();
     for entry in cc::REGISTRY {
