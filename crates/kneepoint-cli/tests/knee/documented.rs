@@ -24,7 +24,7 @@ const SHARED: &str = "[run]\nduration = '12s'\nmeasure = '2s..12s'\n[topology]\n
 
 /// A bottleneck whose capacity and delay change.
 const MOVING: &str = "[run]\nduration = '4s'\n[topology]\nkind = 'dumbbell'\nrate = '5mbit'\nrtt = '20ms'\n\
-    delay_steps = ['2s: 50ms']\n[capacity]\nkind = 'steps'\nrates = ['0s: 5mbit', '2s: 2mbit']\n[[flows]]\ncc = 'cubic'\n";
+    delay_steps = ['2s: 50ms']\n[capacity]\nkind = 'steps'\nrates = ['0s: 5mbit', '2s: 2mbit']\n[[flows]]\ncc = 'cubic'\n[[media]]\nname = 'call'\n";
 
 /// A factor, which is a column of every table.
 const SWEPT: &str = "[sweep]\n'topology.buffer' = ['20pkt']\n";
