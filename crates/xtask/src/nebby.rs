@@ -57,6 +57,11 @@ impl Tried {
         self.verdict.as_ref().and_then(|verdict| verdict.classes.first())
     }
 
+    /// Named, and no other controller with it.
+    fn is_alone(&self) -> bool {
+        self.named().is_some() && self.verdict.as_ref().is_some_and(|verdict| verdict.alike().len() == 1)
+    }
+
     /// Named, alone or among those that nothing tells from it.
     fn is_right(&self) -> bool {
         self.named().is_some() && self.is_alike()
@@ -183,16 +188,19 @@ fn share<'t>(of: impl Iterator<Item = &'t Tried>, what: impl Fn(&Tried) -> bool)
 }
 
 /// The headings of [`cells`].
-const HEADINGS: &str = "likeliest | not excluded | named | names that are right | refused without it |\n|---|---|---|---|---|---|\n";
+const HEADINGS: &str = "likeliest | not excluded | named | names that are right | named alone | right of these | refused without it |\n|---|---|---|---|---|---|---|---|\n";
 
 /// What was said of these captures.
 fn cells<'t>(of: impl Iterator<Item = &'t Tried> + Clone) -> String {
     let named = of.clone().filter(|one| one.named().is_some());
+    let alone = of.clone().filter(|one| one.is_alone());
     [
         share(of.clone(), Tried::is_first),
         share(of.clone(), Tried::is_alike),
         share(of.clone(), |one| one.named().is_some()),
         share(named, Tried::is_right),
+        share(of.clone(), Tried::is_alone),
+        share(alone, Tried::is_right),
         share(of, |one| one.refused),
     ]
     .join(" | ")

@@ -49,6 +49,28 @@ fn init_writes_a_gate_and_a_workflow_once() {
 }
 
 #[test]
+fn a_gate_that_would_lose_a_file_or_test_nothing_is_refused() {
+    let here = repository("cubic", "");
+    let refused = |more: &[&str], words: &[&str]| {
+        assert_refuses(&knee(here.path(), &[&["gate", "run"], more].concat()), 2, words);
+    };
+    let before = std::fs::read_to_string(here.path().join("gate.toml")).unwrap();
+    refused(&["--junit", "gate.toml"], &["--junit is `gate.toml`, which the gate reads"]);
+    assert_eq!(std::fs::read_to_string(here.path().join("gate.toml")).unwrap(), before);
+    refused(&["--junit", "x", "--sarif", "./x"], &["--junit and --sarif are the same file"]);
+    refused(&["--suite", "none"], &["no case to test"]);
+    std::fs::write(here.path().join("a.toml"), TWICE).unwrap();
+    std::fs::write(here.path().join("b.toml"), TWICE).unwrap();
+    refused(&["--suite", "a.toml,b.toml"], &["two cases of the suites are called `own-twice`"]);
+}
+
+/// A case, which two files have.
+const TWICE: &str = "[experiment]\nid = 'own-twice'\ntitle = 'One flow'\nsource = 'Ours, section 1'\nquote = 'The link is used.'\n\
+     [run]\nduration = '6s'\nmeasure = '2s..6s'\nseeds = 1\n[topology]\nkind = 'dumbbell'\nrate = '10mbit'\nrtt = '40ms'\n\
+     [[flows]]\nname = 'subject'\ncc = 'subject'\n\
+     [[claim]]\nid = 'used'\ntext = 'The link is used.'\ncheck = 'utilization >= 0.5'\ntolerance = 'ours'\n";
+
+#[test]
 fn a_gate_passes_fails_when_a_number_moves_and_passes_again_when_it_is_accepted() {
     let here = repository("cubic", "");
     let run = |more: &[&str]| knee(here.path(), &[&["gate", "run"], more].concat());

@@ -109,7 +109,7 @@ fn over_time(comparison: &Comparison) -> Vec<Block> {
         _ => String::new(),
     };
     let mut about = Prose::from(format!(
-        "{seed}{step}. Queue, RTT and goodput: the mean of each interval, with its range as a band; goodput is payload as it \
+        "{seed}{step}. Curves but windows are the mean of each interval, with its range as a band; goodput is payload as it \
          arrives, in order or not.{scale}{rest}"
     ));
     if (flows.len() as f64) < all {

@@ -25,10 +25,10 @@ crate::keys! {
     pub struct IdentifiedFlow {
         /// Sender and receiver: `ADDRESS:PORT-ADDRESS:PORT`.
         pub flow: String,
-        /// The controller that sent it; null if none of the candidates did.
+        /// The controller that sent it; null if none of the candidates did, or if the flow leaves several possible.
         pub controller: Option<String>,
-        /// Controllers that the flow does not exclude either: their windows never differ from its window, or say too little.
-        pub same: Vec<String>,
+        /// Controllers that may have sent it, the likeliest first: windows of several never differ here, or say too little. Empty if none did.
+        pub possible: Vec<String>,
         /// The greatest error with which a candidate is named.
         pub limit: f64,
         /// The error of the best candidate against itself, on the path as simulated, if it draws random numbers; else zero.
@@ -104,12 +104,12 @@ impl IdentifiedFlow {
     /// The verdict on a flow, in segments of `segment_bytes`.
     pub fn of(flow: String, segment_bytes: u32, verdict: &Verdict) -> IdentifiedFlow {
         let path = &verdict.path;
-        let answer = verdict.answer().map(|_| verdict.alike()).unwrap_or_default();
-        let mut answer = answer.into_iter().map(String::from);
+        let possible = verdict.answer().map(|_| verdict.alike()).unwrap_or_default();
+        let possible: Vec<String> = possible.into_iter().map(String::from).collect();
         IdentifiedFlow {
             flow,
-            controller: answer.next(),
-            same: answer.collect(),
+            controller: possible.first().filter(|_| possible.len() == 1).cloned(),
+            possible,
             limit: verdict.limit(),
             own_error: verdict.own_error,
             path: IdentifiedPath {
@@ -145,19 +145,15 @@ impl IdentifiedFlow {
             number::significant(best.error, 2),
             number::significant(self.limit, 2)
         );
-        match &self.controller {
-            None => format!(
+        match &self.possible[..] {
+            [] => format!(
                 "None of the candidates is close enough to be named. The closest is {}: {errors}.",
                 best.controller
             ),
-            Some(name) if self.same.is_empty() => {
-                format!("{name} ({}), likelihood {:.2}: {errors}.", best.version, best.likelihood)
+            [name] => format!("{name} ({}), likelihood {:.2}: {errors}.", best.version, best.likelihood),
+            several => {
+                format!("One of {}; this flow does not tell which: {errors}.", several.join(", "))
             }
-            Some(name) => format!(
-                "{name}, likelihood {:.2}: {errors}. This flow does not exclude {}.",
-                best.likelihood,
-                self.same.join(", ")
-            ),
         }
     }
 }
@@ -190,7 +186,7 @@ fn curves(verdict: &Verdict) -> Vec<(String, Vec<(f64, f64)>)> {
 /// A section for each flow: the verdict, the candidates, the moments that decided, and the picture.
 pub fn document(found: &Identification) -> Document {
     let about = "Which congestion control sent a capture. Each candidate is led through it: it receives the acknowledgements that the sender \
-                 received and is told what was sent. Its error is the mean distance of the packets in flight that it would have had and those seen.";
+                 received and is told what was sent. Its error is the mean distance of the packets in flight that it would have had and those seen, as a logarithm of 0.3 at most, beyond one packet and without repairs of losses.";
     let flows: Vec<&str> = found.flows.iter().map(|flow| flow.flow.as_str()).collect();
     let section = |(place, flow): (usize, &IdentifiedFlow)| {
         let path = &flow.path;
@@ -226,16 +222,17 @@ fn candidates(flow: &IdentifiedFlow) -> Table {
         let cells = vec![
             Shown::from(number::significant(candidate.error, 3)),
             Shown::from(format!("{:.3}", candidate.likelihood)),
-            Shown::from(candidate.same.join(", ")),
+            Shown::from(candidate.same.get(1..).unwrap_or_default().join(", ")),
         ];
         let class = (rank < DRAWN).then(|| scheme_class(rank + 1));
-        TableLine { class, ..TableLine::new(candidate.controller.clone(), cells) }
+        let name = candidate.same.first().cloned().unwrap_or_default();
+        TableLine { class, ..TableLine::new(name, cells) }
     };
     Table {
         corner: "candidate".into(),
         columns: vec![
             Column::number("error", ""),
-            Column::number("likelihood", ""),
+            Column::number("relative likelihood", ""),
             Column::text("the same here"),
         ],
         lines: flow.candidates.iter().take(LISTED).enumerate().map(line).collect(),
@@ -252,7 +249,7 @@ fn moments(flow: &IdentifiedFlow) -> Table {
         )
     };
     Table {
-        corner: "what decided".into(),
+        corner: "what tells the two best apart".into(),
         columns: vec![
             Column::number("captured", "packets"),
             Column::number("best", "packets"),
@@ -290,7 +287,7 @@ pub fn records(found: &Identification) -> Records {
     let columns = ["flow", "controller", "version", "same", "error", "likelihood", "named"];
     let rows = found.flows.iter().flat_map(|flow| {
         flow.candidates.iter().enumerate().map(|(place, candidate)| {
-            let named = f64::from(u8::from(place == 0 && flow.controller.is_some()));
+            let named = f64::from(u8::from(place == 0 && !flow.possible.is_empty()));
             let same = candidate.same.join("; ");
             let texts = [&flow.flow, &candidate.controller, &candidate.version, &same];
             let numbers = [candidate.error, candidate.likelihood, named];

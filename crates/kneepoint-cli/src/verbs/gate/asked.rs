@@ -69,6 +69,8 @@ pub struct Planned {
     pub baseline: PathBuf,
     /// The baseline.
     pub accepted: Option<Baseline>,
+    /// Every file that the gate reads.
+    pub inputs: Vec<PathBuf>,
 }
 
 impl Options {
@@ -95,10 +97,12 @@ impl Options {
             let remedy = format!("name the baseline of `{}` by --baseline", subject.name);
             return Err(Failure::usage(message, remedy));
         }
+        let (cases, own) = self.cases(session, &place, &asked)?;
+        let inputs = [place.clone(), baseline.clone()].into_iter().chain(own).collect();
         let question = Question {
             against,
             extensions: session.extensions().clone(),
-            cases: self.cases(session, &place, &asked)?,
+            cases,
             thresholds,
             pace: if self.quick { Pace::Quick } else { Pace::Full },
             seeds: self.seeds.or(Some(asked.seeds).filter(|seeds| *seeds > 0)),
@@ -115,7 +119,7 @@ impl Options {
         let unfit = |valid: &Valid| session.unfit(valid);
         let unseen = |valid: &Valid| session.engine(valid).map_or(&[][..], Engine::unseen);
         let gate = question.plan(&beside).map_err(refused)?.without(&unfit, &unseen);
-        Ok(Planned { gate, place: place.display().to_string(), baseline, accepted })
+        Ok(Planned { gate, place: place.display().to_string(), baseline, accepted, inputs })
     }
 
     /// The default where there is no `gate.toml`.
@@ -125,7 +129,14 @@ impl Options {
         settings::parse(&text).map_err(|faults| Failure::Scenario { origin: GATE.into(), text, faults })
     }
 
-    fn cases(&self, session: &Session, place: &Path, asked: &Asked) -> Result<Vec<Carried>, Failure> {
+    /// The cases, and the files among them.
+    fn cases(
+        &self,
+        session: &Session,
+        place: &Path,
+        asked: &Asked,
+    ) -> Result<(Vec<Carried>, Vec<PathBuf>), Failure> {
+        let mut paths = Vec::new();
         let own = !self.suite.is_empty();
         let names = if own { &self.suite } else { &asked.suites.0 };
         let mut cases = Vec::new();
@@ -141,8 +152,12 @@ impl Options {
             let path = if own { PathBuf::from(name) } else { place.with_file_name("").join(name) };
             let text = files::read_text(session, &path)?;
             cases.push(Carried { suite: "own".into(), origin: name.clone(), text });
+            paths.push(path);
         }
-        Ok(cases)
+        if cases.is_empty() {
+            return Err(Failure::usage("the gate has no case to test", "name a suite, such as `rfc9743`"));
+        }
+        Ok((cases, paths))
     }
 }
 
@@ -168,6 +183,13 @@ fn accepted(session: &Session, path: &Path) -> Result<Option<Baseline>, Failure>
 fn refused(why: Refused) -> Failure {
     match why {
         Refused::Case { origin, text, faults } => Failure::Scenario { origin, text, faults },
+        Refused::Twice(id) => {
+            let message = format!("two cases of the suites are called `{id}`, of which a baseline keeps one");
+            Failure::usage(
+                message,
+                "give each file an `id` of its own under [experiment], and name each file once",
+            )
+        }
         Refused::Threshold(message) => Failure::usage(message, "a threshold names a case of the suites"),
     }
 }

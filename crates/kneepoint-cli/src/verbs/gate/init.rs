@@ -53,7 +53,8 @@ pub fn init(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(
         return session.print_json(&json!({"gate": gate, "workflow": runner}));
     }
     session.print(format!(
-        "wrote {} and {}\nnext: knee gate run --quick, and knee gate accept once the outcome is as it should be",
+        "wrote {} and {}\nnext: knee gate run --quick, and knee gate accept once the outcome is as it should be; KNEE_URL in the workflow \
+         says which release it installs",
         gate.display(),
         runner.display()
     ))

@@ -23,8 +23,8 @@ pub struct Arguments {
 
 /// Runs the cases.
 pub fn run(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
-    arguments.files.check()?;
     let mut planned = arguments.options.plan(session, false)?;
+    arguments.files.check(&planned.inputs)?;
     let (outcome, manifest) = planned.conduct(session, &arguments.options)?;
     written::write(&arguments.files, &outcome, &manifest, &planned.place)?;
     let document = gate::document(&outcome, &manifest);

@@ -31,12 +31,17 @@ pub struct Files {
 }
 
 impl Files {
-    /// Refuses two documents for one file.
-    pub fn check(&self) -> Result<(), Failure> {
+    /// Refuses two documents for one file, and the files that a gate reads.
+    pub fn check(&self, inputs: &[PathBuf]) -> Result<(), Failure> {
         let asked = [("junit", &self.junit), ("sarif", &self.sarif), ("markdown", &self.markdown)];
         let asked: Vec<_> = asked.iter().filter_map(|(name, path)| Some((name, path.as_ref()?))).collect();
+        let whole = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
         for (place, (name, path)) in asked.iter().enumerate() {
-            if let Some((other, _)) = asked[..place].iter().find(|(_, other)| other == path) {
+            if inputs.iter().any(|input| whole(input) == whole(path)) {
+                let message = format!("--{name} is `{}`, which the gate reads", path.display());
+                return Err(Failure::usage(message, "name another file"));
+            }
+            if let Some((other, _)) = asked[..place].iter().find(|(_, other)| whole(other) == whole(path)) {
                 let message = format!("--{other} and --{name} are the same file, `{}`", path.display());
                 return Err(Failure::usage(message, "name a file for each"));
             }

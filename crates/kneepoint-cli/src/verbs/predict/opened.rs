@@ -156,8 +156,9 @@ fn notes_on_files(capture: &Capture, files: &[PathBuf]) -> Vec<String> {
     let cut = capture.cut_headers();
     if cut > 0 {
         notes.push(format!(
-            "The snapshot length cuts {}. Options in them are missing: timestamps, without which round trips of \
-             retransmitted packets are unknown, and selective acknowledgements. Capture with `tcpdump -s 120`.",
+            "The snapshot length cuts {}, or the CSV has no columns for their options. Missing are timestamps, without which round trips of \
+             retransmitted packets are unknown, and selective acknowledgements. Capture with `tcpdump -s 120`, or export \
+             `tcp.options.sack_le` and `tcp.options.sack_re`.",
             counted(cut, "TCP header")
         ));
     }

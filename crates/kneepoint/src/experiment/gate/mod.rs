@@ -66,6 +66,8 @@ pub enum Refused {
         /// The faults.
         faults: Vec<Fault>,
     },
+    /// Two cases have this name.
+    Twice(String),
     /// A threshold for an unknown case; the message names the known cases.
     Threshold(String),
 }
@@ -93,6 +95,12 @@ impl Question {
                 })?;
                 experiments.push(self.seeded(experiment));
             }
+        }
+        let cases = &experiments[..self.cases.len()];
+        let again =
+            |(place, one): &(usize, &Experiment)| cases[..*place].iter().any(|other| other.id == one.id);
+        if let Some((_, twice)) = cases.iter().enumerate().find(again) {
+            return Err(Refused::Twice(twice.id.clone()));
         }
         for threshold in &self.thresholds {
             let of = |experiment: &&mut Experiment| experiment.id == threshold.case;

@@ -2,7 +2,8 @@
 //! Identify: which controller made a capture.
 //!
 //! Nothing is learned from examples. Each suspect is led through the capture ([`follow`]), and what it would have had in flight is compared
-//! with what was. How far off it may be is what it is from itself on the path that the capture shows, simulated.
+//! with what was. It may be off by a hundredth of what it can be; a suspect that draws, by what it is from itself on the path that the capture
+//! shows, simulated.
 //!
 //! ```text
 //! Course ─Path::of→ path;  suspects ─follow→ moments ─error→ classes;  best ─witness→ its own error → Verdict

@@ -5,7 +5,7 @@
 //! class        suspects that expect the same at every moment: nothing in the capture tells one from another
 //! likelihood   of a class  ~ exp(-n (e - e_best) / s),   s = max(e_best, FINEST)
 //! alike        classes with at least a twentieth of the best one's likelihood
-//! none         e_best > max(FINEST, own)
+//! none         e_best > max(FINEST, own),  at most MOST
 //! ```
 //!
 //! `e` error of a class; of one that draws, the least of several streams, and `s ln(streams) / n` more, for the best of many is closer by chance.
@@ -23,6 +23,8 @@ use crate::units::Time;
 
 /// Errors are not told apart more finely, and a suspect with none greater is named.
 const FINEST: f64 = WRONG / 100.0;
+/// Nobody is named with a greater error: a tenth of the greatest that there is.
+const MOST: f64 = WRONG / 10.0;
 /// How many times likelier the best class is than one that is excluded.
 const EXCLUDES: f64 = 20.0;
 /// How often a suspect that draws is led through a capture.
@@ -110,7 +112,7 @@ impl Verdict {
 
     /// The greatest error with which a suspect is named.
     pub fn limit(&self) -> f64 {
-        self.own_error.max(FINEST)
+        self.own_error.clamp(FINEST, MOST)
     }
 }
 

@@ -6,27 +6,32 @@ use std::env;
 use kneepoint::cc;
 use kneepoint_bench::session::Session;
 
-/// The workflow, with a line for steps and the program's name.
+/// The workflow, with lines for a container and for steps, and the program's name.
 const FRAME: &str = include_str!("frame.yml");
 /// The steps that install a release.
 const RELEASE: &str = include_str!("release.yml");
-/// More steps, that build the Linux of controllers of the kernel.
+/// For controllers of the kernel: the system in which their Linux is built, what that needs, and the steps.
+const CONTAINER: &str = include_str!("container.yml");
+const PACKAGES: &str = include_str!("packages.yml");
 const LINUX: &str = include_str!("linux.yml");
 /// The steps that build a program with algorithms of its own.
 const OWN: &str = include_str!("own.yml");
 
 /// The workflow for a subject.
 pub(super) fn of(session: &Session, subject: &cc::Config) -> String {
-    let elsewhere = session.engine_of(subject).is_some();
-    let (program, steps) = match subject.external() {
-        Some(_) if elsewhere => ("knee".to_string(), format!("{RELEASE}{LINUX}")),
+    let released = || "knee".to_string();
+    let (program, container, steps) = match subject.external() {
+        None => (released(), "", RELEASE.to_string()),
+        Some(_) if session.engine_of(subject).is_some() => {
+            (released(), CONTAINER, format!("{PACKAGES}{RELEASE}{LINUX}"))
+        }
         Some(_) => {
             let own = program();
-            (format!("target/release/{own}"), OWN.replace("PROGRAM", &own))
+            (format!("target/release/{own}"), "", OWN.replace("PROGRAM", &own))
         }
-        None => ("knee".to_string(), RELEASE.to_string()),
     };
-    FRAME.replace("INSTALL\n", &steps).replace("PROGRAM", &program)
+    let parts = [("CONTAINER\n", container), ("INSTALL\n", &steps), ("PROGRAM", &program)];
+    parts.into_iter().fold(FRAME.to_string(), |text, (mark, part)| text.replace(mark, part))
 }
 
 /// The name of the program that runs.
