@@ -35,7 +35,9 @@ impl Files {
     pub fn check(&self, inputs: &[PathBuf]) -> Result<(), Failure> {
         let asked = [("junit", &self.junit), ("sarif", &self.sarif), ("markdown", &self.markdown)];
         let asked: Vec<_> = asked.iter().filter_map(|(name, path)| Some((name, path.as_ref()?))).collect();
-        let whole = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+        let whole = |path: &Path| {
+            path.canonicalize().or_else(|_| std::path::absolute(path)).unwrap_or_else(|_| path.to_path_buf())
+        };
         for (place, (name, path)) in asked.iter().enumerate() {
             if inputs.iter().any(|input| whole(input) == whole(path)) {
                 let message = format!("--{name} is `{}`, which the gate reads", path.display());
