@@ -58,10 +58,11 @@ fn a_gate_that_would_lose_a_file_or_test_nothing_is_refused() {
     refused(&["--junit", "gate.toml"], &["--junit is `gate.toml`, which the gate reads"]);
     assert_eq!(std::fs::read_to_string(here.path().join("gate.toml")).unwrap(), before);
     refused(&["--junit", "x", "--sarif", "./x"], &["--junit and --sarif are the same file"]);
-    refused(&["--suite", "none"], &["no case to test"]);
     std::fs::write(here.path().join("a.toml"), TWICE).unwrap();
     std::fs::write(here.path().join("b.toml"), TWICE).unwrap();
     refused(&["--suite", "a.toml,b.toml"], &["two cases of the suites are called `own-twice`"]);
+    std::fs::write(here.path().join("gate.toml"), "subject = \"cubic\"\nsuites = \"none\"\n").unwrap();
+    refused(&[], &["the gate has no case to test"]);
 }
 
 /// A case, which two files have.
