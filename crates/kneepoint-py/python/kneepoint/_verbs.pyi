@@ -477,6 +477,27 @@ def predict(
     out: Directory for the report, figures/, scores.json and scores.csv [default: out/predict, or the first free of out/predict-2, …]
     """
 
+def identify(
+    *files: Union[Source, Sequence[Source]],
+    flow: Optional[Union[str, int, float]] = None,
+    against: Union[str, Sequence[Union[str, float]], None] = None,
+    charts: Union[Literal["svg", "png", "pdf"], Sequence[Union[Literal["svg", "png", "pdf"]]], None] = None,
+    size: Optional[Union[str, int, float]] = None,
+    font: Optional[Union[str, int, float]] = None,
+    out: Optional[Path] = None,
+    progress: Shown = None,
+) -> Result:
+    """Say which congestion control sent a packet capture.
+
+    files: Captures of one path: pcap, pcapng, or CSV of tshark with names of columns, compressed (.gz .zst .xz) or not
+    flow: The flow: ADDRESS:PORT-ADDRESS:PORT, the sender first [default: each that carried a tenth of the most data]
+    against: Candidates, or `all`: every controller that needs no help of the network [default: the controllers of mainline Linux]
+    charts: Formats of the charts in OUT/figures; SVG is always written
+    size: Size of these charts on paper, as in 3.3in, 8cm or, with the height, 3.3x2.2in; they are laid out for it with letters of 8 pt
+    font: Family of their letters, as in "Times New Roman" [default: the reader's own in SVG, Roboto in PNG and PDF]
+    out: Directory for the report, figures/, identification.json and candidates.csv [default: none is written]
+    """
+
 class Fluid:
     """Analyse fluid models: trajectories, exact stability, boundaries, designs."""
     def run(
@@ -735,27 +756,6 @@ class Fluid:
 
 fluid: Fluid
 
-def identify(
-    *files: Union[Source, Sequence[Source]],
-    flow: Optional[Union[str, int, float]] = None,
-    against: Union[str, Sequence[Union[str, float]], None] = None,
-    charts: Union[Literal["svg", "png", "pdf"], Sequence[Union[Literal["svg", "png", "pdf"]]], None] = None,
-    size: Optional[Union[str, int, float]] = None,
-    font: Optional[Union[str, int, float]] = None,
-    out: Optional[Path] = None,
-    progress: Shown = None,
-) -> Result:
-    """Say which congestion control sent a packet capture.
-
-    files: Captures of one path: pcap, pcapng, or CSV of tshark with names of columns, compressed (.gz .zst .xz) or not
-    flow: The flow: ADDRESS:PORT-ADDRESS:PORT, the sender first [default: each that carried a tenth of the most data]
-    against: Candidates, or `all`: every controller that needs no help of the network [default: the controllers of mainline Linux]
-    charts: Union[Literal["svg", "png", "pdf"], Sequence[Union[Literal["svg", "png", "pdf"]]], None] = None,
-    size: Optional[Union[str, int, float]] = None,
-    font: Optional[Union[str, int, float]] = None,
-    out: Directory for the report, figures/, identification.json and candidates.csv [default: none is written]
-    """
-
 def markov(
     *,
     protocols: Union[str, Sequence[Union[str, float]], None] = None,
@@ -1000,4 +1000,4 @@ VERBS: dict[str, Verb]
 def parameter_name(name: str) -> str: ...
 def answered(words: list[str], text: Optional[str], files: bool, progress: Shown) -> _native.Answer: ...
 
-__all__ = ["compare", "coexist", "run", "reproduce", "plot", "diff", "predict", "fluid", "markov", "trace", "gate", "hunt"]
+__all__ = ["compare", "coexist", "run", "reproduce", "plot", "diff", "predict", "identify", "fluid", "markov", "trace", "gate", "hunt"]
