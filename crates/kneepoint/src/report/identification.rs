@@ -185,8 +185,8 @@ fn curves(verdict: &Verdict) -> Vec<(String, Vec<(f64, f64)>)> {
 
 /// A section for each flow: the verdict, the candidates, the moments that decided, and the picture.
 pub fn document(found: &Identification) -> Document {
-    let about = "Which congestion control sent a capture. Each candidate is led through it: it receives the acknowledgements that the sender \
-                 received and is told what was sent. Its error is the mean distance of the packets in flight that it would have had and those seen, as a logarithm of 0.3 at most, beyond one packet and without repairs of losses.";
+    let about = "Which congestion control sent a capture. Each candidate is led through it: it receives the sender's acknowledgements and the list of \
+                 sent segments. Its error is the mean distance of the packets in flight that it would have had and those seen, as a logarithm of 0.3 at most, beyond one packet and without repairs of losses.";
     let flows: Vec<&str> = found.flows.iter().map(|flow| flow.flow.as_str()).collect();
     let section = |(place, flow): (usize, &IdentifiedFlow)| {
         let path = &flow.path;

@@ -123,7 +123,7 @@ impl Numbers {
     }
 }
 
-/// Maps times of the capture to those of the sender, from zero on.
+/// Converts times of the capture to sender times that start at zero.
 struct Clock {
     begin: Time,
     way: Span,

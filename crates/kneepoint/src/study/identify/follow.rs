@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A suspect is led through a capture: it hears what the sender heard when the sender heard it, and is told what was sent. Its window and
-//! pace say what it would have had in flight.
+//! A suspect is led through a capture: it receives the captured acknowledgements at their times, and the segments that were sent count as
+//! its own. Its window and pace determine what it would have had in flight.
 //!
 //! ```text
 //! moment      before an acknowledgement: all that the last one permitted was sent

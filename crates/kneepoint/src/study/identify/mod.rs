@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Identify: which controller made a capture.
 //!
-//! Nothing is learned from examples. Each suspect is led through the capture ([`follow`]), and what it would have had in flight is compared
-//! with what was. It may be off by a hundredth of what it can be; a suspect that draws, by what it is from itself on the path that the capture
-//! shows, simulated.
+//! Nothing is learned from examples. Each suspect is led through the capture ([`follow`]), and its expected packets in flight are compared
+//! with the observed ones. A suspect is named if its error is at most a hundredth of the greatest possible one; one that draws random numbers
+//! may have the error that it has against itself on a simulation of the captured path.
 //!
 //! ```text
 //! Course ─Path::of→ path;  suspects ─follow→ moments ─error→ classes;  best ─witness→ its own error → Verdict

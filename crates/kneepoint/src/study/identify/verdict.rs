@@ -37,7 +37,7 @@ const DECISIVE: usize = 3;
 /// Suspects that expect the same.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Class {
-    /// Those of the class, Linux's before published ones.
+    /// The members, Linux's versions before published ones.
     pub suspects: Vec<Suspect>,
     /// The error.
     pub error: f64,
