@@ -209,7 +209,9 @@ fn round<S: Study>(
     let records = Mutex::new(records);
     let campaign = Campaign::new(session, &made, budget, ends);
     let make = |place: usize| -> Result<(), Failure> {
-        if let Some((mut record, listener)) = campaign.make(wanted[place], aside.listener(place)?)? {
+        if let Some((mut record, listener)) =
+            campaign.make(wanted[place], (aside.listens(), aside.listener(place)?))?
+        {
             aside.heard(place, listener)?;
             if wanted[place].lasts() {
                 store.put(session, &names[place], &record)?;

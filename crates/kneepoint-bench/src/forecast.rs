@@ -16,8 +16,7 @@ use std::time::Duration;
 
 use kneepoint::run::cost::Term;
 use kneepoint::run::{Cost, Simulation};
-use kneepoint::spec::Valid;
-use kneepoint::study::{Study, Wanted, Work};
+use kneepoint::study::{Packets, Study, Wanted, Work};
 use kneepoint::units::{Span, Time};
 use serde::Serialize;
 
@@ -128,7 +127,8 @@ impl Forecast {
             Some(_) => sweep.jobs.map(usize::from),
             None => Some(budget.jobs),
         };
-        let sent = new.iter().filter_map(|run| Some(budget.of(run)?.packets)).sum();
+        let sent =
+            new.iter().filter_map(|run| Some(budget.of(run)?.packets * observed(simulated(run)?))).sum();
         let part = |term: &Term| Part { bytes: term.bytes(), term: term.clone() };
         let terms = budget.greatest().map_or(&[][..], |cost| &cost.terms).iter();
         let mut memory: Vec<Part> = terms.map(part).filter(|part| part.bytes > 0).collect();
@@ -208,17 +208,23 @@ impl Forecast {
 }
 
 /// A run that is simulated.
-fn simulated<'w>(run: &Wanted<'w>) -> Option<&'w Valid> {
+fn simulated<'w>(run: &Wanted<'w>) -> Option<&'w Packets> {
     match run.work {
-        Work::Packets(packets) => Some(&packets.valid),
+        Work::Packets(packets) => Some(packets),
         Work::Computation(_) => None,
     }
 }
 
-/// Packets that the bottleneck can carry in a run.
-fn carried(valid: &Valid) -> f64 {
+/// The part of a run's duration in which it is observed, after which it ends.
+fn observed(packets: &Packets) -> f64 {
+    packets.observed().0 as f64 / packets.valid.schedule().duration.0.max(1) as f64
+}
+
+/// Packets that the bottleneck can carry in a run, as far as it is observed.
+fn carried(packets: &Packets) -> f64 {
+    let valid = &packets.valid;
     let rate = valid.network().links.iter().find(|link| link.measured).and_then(|link| link.rate);
-    let bytes = rate.map_or(0, |rate| rate.carries(valid.schedule().duration.since(Time::ZERO)).0);
+    let bytes = rate.map_or(0, |rate| rate.carries(packets.observed().since(Time::ZERO)).0);
     bytes as f64 / valid.full_packet().0 as f64
 }
 
@@ -239,7 +245,7 @@ fn trial(session: &Session, run: &Wanted, budget: &Budget) -> Option<(u64, f64)>
     if session.engine(&packets.valid).is_some() {
         return None;
     }
-    let (end, began) = (packets.valid.schedule().duration, machine::thread_cpu_time());
+    let (end, began) = (packets.observed(), machine::thread_cpu_time());
     let spent = || machine::thread_cpu_time().saturating_sub(began);
     let mut simulation = Simulation::new(&packets.valid, run.seed, packets.watch(run.seed));
     let mut guard = budget.guard(run);

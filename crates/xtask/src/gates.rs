@@ -8,7 +8,6 @@ use kneepoint::cc::REGISTRY;
 use kneepoint::experiment::Pace;
 use kneepoint::experiment::gate::{Gate, Limits, Outcome, Question, suites};
 use kneepoint::report::gate::why;
-use kneepoint::run::run;
 use kneepoint::scenario::{Extensions, scheme};
 use kneepoint::study::{Record, Records, Study, Wanted, Work};
 use rayon::prelude::*;
@@ -183,8 +182,8 @@ fn records(gate: &Gate) -> Records {
 fn record(wanted: &Wanted) -> (String, Record) {
     let record = match wanted.work {
         Work::Packets(packets) => {
-            let (watch, outcome) = run(&packets.valid, wanted.seed, packets.watch(wanted.seed));
-            Record::simulated(wanted.seed, 0.0, outcome, watch.finish())
+            let (seen, outcome) = packets.run(wanted.seed);
+            Record::simulated(wanted.seed, 0.0, outcome, seen)
         }
         Work::Computation(computation) => {
             Record::computed(wanted.seed, 0.0, computation.rows().unwrap_or_default())

@@ -69,11 +69,11 @@ impl Campaign<'_> {
         begins.then_some(place)
     }
 
-    /// One run from beginning to end; nothing if it was stopped.
+    /// One run, as far as it is observed, or from beginning to end if someone listens; nothing if it was stopped.
     pub(super) fn make<O: Observer>(
         &self,
         wanted: Wanted,
-        listener: O,
+        (listens, listener): (bool, O),
     ) -> Result<Option<(Record, O)>, Failure> {
         let Wanted { work, seed, .. } = wanted;
         let began = machine::thread_cpu_time();
@@ -103,12 +103,13 @@ impl Campaign<'_> {
             seen.rows.iter_mut().for_each(|row| row.forget(engine.unseen()));
             return Ok(Some((Record::simulated(seed, cpu_seconds(), Outcome::default(), seen), heard)));
         }
-        let end = packets.valid.schedule().duration;
+        let end = if listens { packets.valid.schedule().duration } else { packets.observed() };
         let mut simulation = Simulation::new(&packets.valid, seed, (packets.watch(seed), listener));
         let mut guard = self.budget.guard(&wanted);
         let mut now = Time::ZERO;
-        while now < end {
-            let until = end.min(now + SLICE.min(guard.step()));
+        while now < end || !packets.is_over(&simulation) {
+            let step = SLICE.min(guard.step());
+            let until = if now < end { end.min(now + step) } else { now + step };
             guard.advance(&mut simulation, until)?;
             sound(&packets.valid)?;
             // Also at the end, because this run's failure may have stopped the call.
@@ -139,7 +140,7 @@ fn sound(valid: &Valid) -> Result<(), Failure> {
 /// A rough measure of a run's work, in kilobytes that measured links can carry.
 pub(super) fn cost(work: &Work) -> u64 {
     match work {
-        Work::Packets(packets) => load(&packets.valid, packets.valid.schedule().duration.since(Time::ZERO)),
+        Work::Packets(packets) => load(&packets.valid, packets.observed().since(Time::ZERO)),
         Work::Computation(_) => 0,
     }
 }

@@ -239,6 +239,14 @@ impl Flow {
         }
     }
 
+    /// Whether its transfers whose data had all arrived before `at` have been reported. Parts are delivered and reported in order.
+    pub(super) fn has_reported(&self, at: Time) -> bool {
+        match &self.parts {
+            Some(parts) => parts.front().is_none_or(|part| part.delivered >= at),
+            None => self.delivered >= at || self.sender.done(),
+        }
+    }
+
     /// All data is acknowledged and none follows. It was one transfer, unless transfers were parts of it.
     pub(super) fn end<O: Observer>(&mut self, flow: FlowId, now: Time, watch: &mut O) {
         if self.began == Time::NEVER {

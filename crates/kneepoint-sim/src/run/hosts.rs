@@ -39,6 +39,11 @@ impl Hosts {
         self.flows.iter().map(Flow::footprint).sum()
     }
 
+    /// Whether each transfer whose data had all arrived before `at` has been reported: O(slots).
+    pub fn have_reported(&self, at: Time) -> bool {
+        self.flows.iter().all(|flow| flow.has_reported(at))
+    }
+
     /// The class of flows along a path for the oracle.
     pub fn class(&mut self, path: &[u32], rtt: Span) -> Option<u32> {
         self.oracle.as_mut()?.class(path, rtt)

@@ -120,6 +120,12 @@ impl<'a, O: Observer> Simulation<'a, O> {
         self.state.handled
     }
 
+    /// Whether each transfer whose data had all arrived before `at` has been reported as completed, which is when its sender knows.
+    /// O(flows).
+    pub fn has_reported(&self, at: Time) -> bool {
+        self.state.hosts.have_reported(at)
+    }
+
     /// Bytes that the engine takes now, by the measure of its [`Cost`]: O(links + flows).
     pub fn footprint(&self) -> u64 {
         cost::footprint(&self.state)

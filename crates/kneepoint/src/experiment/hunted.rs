@@ -7,7 +7,6 @@
 use std::fmt::Write;
 
 use super::{Experiment, Judgement, Pace, Reproduction, Scope, Verdict, parse_for, reproduce::Reproduce};
-use crate::run::run;
 use crate::scenario::scheme::{self, Scheme};
 use crate::scenario::{Extensions, fitting_name};
 use crate::study::hunt::{Arena, Company, Contestants, Genome, Line, Weakness};
@@ -229,8 +228,8 @@ pub fn judged(text: &str, scheme: &str, extensions: &Extensions) -> Result<Judge
     let mut records = Records::default();
     for wanted in runs.wanted() {
         if let Work::Packets(packets) = wanted.work {
-            let (watch, outcome) = run(&packets.valid, wanted.seed, packets.watch(wanted.seed));
-            records.insert(wanted.name(), Record::simulated(wanted.seed, 0.0, outcome, watch.finish()));
+            let (seen, outcome) = packets.run(wanted.seed);
+            records.insert(wanted.name(), Record::simulated(wanted.seed, 0.0, outcome, seen));
         }
     }
     let outcomes: Vec<Reproduction> = runs.outcome(&records);

@@ -205,7 +205,6 @@ mod tests {
     use super::super::json;
     use super::*;
     use crate::experiment::{Pace, parse};
-    use crate::run::run;
     use crate::study::live::{self, Live};
     use crate::study::{Packets, Record, Records as Kept, Study, Work};
     use crate::units::Span;
@@ -220,11 +219,11 @@ mod tests {
         let Work::Packets(packets) = &experiment.variants[0].points[0].work else { panic!() };
         let measured = |seed: u64, spoiled: Option<&str>| {
             let packets = Packets::from(packets.valid.clone());
-            let (watch, outcome) = run(&packets.valid, seed, packets.watch(seed));
+            let (yielded, outcome) = packets.run(seed);
             let startup = Some(Span::from_millis(800));
             let seen = Played { late_pictures: late * seed, startup, ..Played::default() };
             Measured {
-                record: Record::simulated(seed, 0.0, outcome, watch.finish()),
+                record: Record::simulated(seed, 0.0, outcome, yielded),
                 machine: Machine { attempts: 1, spoiled: spoiled.map(String::from), ..Machine::default() },
                 processor: vec![seen.row("video")],
             }

@@ -166,7 +166,6 @@ pub fn on_linux(valid: Valid) -> Result<(Valid, Vec<String>), Invalid> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::run;
     use crate::scenario::parse;
 
     fn valid(tcp: &str) -> Valid {
@@ -179,8 +178,8 @@ mod tests {
 
     fn measured(valid: &Valid, seed: u64, spoiled: Option<&str>) -> Measured {
         let Work::Packets(packets) = work(valid.clone()) else { panic!("packets") };
-        let (watch, outcome) = run(&packets.valid, seed, packets.watch(seed));
-        let record = Record::simulated(seed, 0.0, outcome, watch.finish());
+        let (seen, outcome) = packets.run(seed);
+        let record = Record::simulated(seed, 0.0, outcome, seen);
         let machine = Machine { spoiled: spoiled.map(String::from), ..Machine::default() };
         Measured { record, machine, processor: Vec::new() }
     }
@@ -212,8 +211,8 @@ mod tests {
         );
         let mut records = Records::default();
         let Work::Packets(packets) = wanted[1].work else { panic!("packets") };
-        let (watch, simulated) = run(&packets.valid, 8, packets.watch(8));
-        records.insert(wanted[1].name(), Record::simulated(8, 0.0, simulated, watch.finish()));
+        let (seen, simulated) = packets.run(8);
+        records.insert(wanted[1].name(), Record::simulated(8, 0.0, simulated, seen));
         let outcome = study.outcome(&records);
         let [theirs, ours] = Beside::frames(&outcome);
         assert_eq!((theirs.seeds(), ours.seeds()), (&[1, 3][..], &[8][..]));

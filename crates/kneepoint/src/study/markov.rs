@@ -329,8 +329,8 @@ mod tests {
         let trials = trial.plan(&question.cases, &places).unwrap();
         assert_eq!((trials.wanted().len(), trials.scenarios.len()), (6, 3));
         let Work::Packets(packets) = trials.wanted()[1].work else { panic!("no packets") };
-        let (watch, _) = crate::run::run(&packets.valid, 1, packets.watch(1));
-        let [throughput, efficiency, losses] = observed(&watch.finish().rows, 8.0 * 960.0);
+        let (seen, _) = packets.run(1);
+        let [throughput, efficiency, losses] = observed(&seen.rows, 8.0 * 960.0);
         assert!((60.0..100.0).contains(&throughput), "{throughput}");
         assert!((0.8..1.01).contains(&efficiency), "{efficiency}");
         assert!(losses < 0.1, "{losses}");

@@ -138,7 +138,6 @@ pub struct Effort {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::run;
     use crate::scenario::parse;
     use crate::study::Packets;
 
@@ -148,8 +147,8 @@ mod tests {
                     [[flows]]\ncount = 2\ncc = 'pert'\nstart = '1s'\n[[web]]\nsessions = 1\ncc = 'reno'\n[[cbr]]\nrate = '1mbit'\n";
         let valid = parse(text).unwrap().cases.remove(0).valid;
         let packets = Packets { shown: true, ..Packets::from(valid) };
-        let (watch, outcome) = run(&packets.valid, 1, packets.watch(1));
-        let record = Record::simulated(1, 0.5, outcome, watch.finish());
+        let (seen, outcome) = packets.run(1);
+        let record = Record::simulated(1, 0.5, outcome, seen);
         let written = serde_json::to_string(&record).unwrap();
         let read: Record = serde_json::from_str(&written).unwrap();
         assert_eq!(serde_json::to_string(&read).unwrap(), written);

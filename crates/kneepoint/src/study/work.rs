@@ -3,13 +3,14 @@
 
 use super::compute::Computation;
 use super::watch::SCORES;
+use super::watch::Yield;
 use crate::measure::cost::{self, Watching};
 use crate::measure::{Followed, Played, RECEIVING, SENDING, Series, Subject};
 use crate::predict::{Config, Prediction};
-use crate::run::Cost;
-use crate::spec::{Builder, Valid};
-use crate::trace::FlowId;
-use crate::units::Interval;
+use crate::run::{Cost, Outcome, Simulation};
+use crate::spec::{Builder, Schedule, Valid};
+use crate::trace::{FlowId, Observer};
+use crate::units::{Interval, Span, Time};
 
 /// The run or the computation.
 #[derive(Clone, Debug)]
@@ -55,6 +56,9 @@ impl From<Valid> for Packets {
         Packets { valid, watched: None, windows: Vec::new(), shown: false, followed: FOLLOWED.into() }
     }
 }
+
+/// Simulated time between two looks for transfers that are still to be reported.
+const BEYOND: Span = Span::from_millis(50);
 
 /// Predictors on a flow.
 #[derive(Clone, Debug)]
@@ -107,6 +111,34 @@ impl Packets {
         if self.shown { self.followed } else { Followed::Windows(0) }
     }
 
+    /// The end of its last window, after which its rows change only by transfers that were delivered before and are reported later; its
+    /// duration where something is observed outside of windows.
+    pub fn observed(&self) -> Time {
+        let Schedule { duration, measure, sample } = self.valid.schedule();
+        let reports = self.valid.groups().iter().any(|group| !group.source.reports().metrics.is_empty());
+        if sample.is_some() || self.watched.is_some() || reports {
+            return duration;
+        }
+        self.windows.iter().map(|(_, window)| window.to).fold(measure.to, Time::max)
+    }
+
+    /// Whether its rows are those of the whole run, whatever follows.
+    pub fn is_over<O: Observer>(&self, run: &Simulation<O>) -> bool {
+        let (now, observed) = (run.now(), self.observed());
+        now >= self.valid.schedule().duration || now >= observed && run.has_reported(observed)
+    }
+
+    /// What its run with this seed yields. The run ends as soon as it [is over](Packets::is_over).
+    pub fn run(&self, seed: u64) -> (Yield, Outcome) {
+        let mut simulation = Simulation::new(&self.valid, seed, self.watch(seed));
+        simulation.advance(self.observed());
+        while !self.is_over(&simulation) {
+            simulation.advance(simulation.now() + BEYOND);
+        }
+        let (watch, outcome) = simulation.finish();
+        (watch.finish(), outcome)
+    }
+
     /// The keys of all metrics in its rows, in a simulation or on a machine.
     pub(crate) fn metrics(&self) -> Vec<String> {
         let of_runs = Subject::FEW.iter().flat_map(|subject| subject.metrics());
@@ -144,7 +176,9 @@ impl Packets {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::run::run;
     use crate::scenario::parse;
+    use crate::table::Row;
 
     #[test]
     fn another_scenario_is_another_identity() {
@@ -157,5 +191,64 @@ mod tests {
         };
         assert_eq!(identity("60ms"), identity("60ms"));
         assert_ne!(identity("60ms"), identity("61ms"));
+    }
+
+    /// A run of 20 s with this traffic, measured from 4 s to 9 s.
+    fn measured(traffic: &str) -> Packets {
+        let text = format!(
+            "[run]\nduration = '20s'\nmeasure = '4s..9s'\n[topology]\nkind = 'dumbbell'\nrate = '4mbit'\nrtt = '60ms'\n{traffic}"
+        );
+        Packets::from(parse(&text).unwrap().cases.remove(0).valid)
+    }
+
+    #[test]
+    fn a_run_ends_with_its_last_window_and_its_rows_are_those_of_the_whole_one() {
+        let window = |name: &str, from, to| {
+            let at = |seconds| Span::from_secs(seconds).after_start();
+            (name.to_string(), Interval { from: at(from), to: at(to) })
+        };
+        let long = "[[flows]]\ncount = 3\ncc = 'pert'\n[[flows]]\nname = 'back'\ncc = 'cubic'\ndirection = 'reverse'\n";
+        let sized = "[[flows]]\nname = 'sized'\ncount = 9\ncc = 'reno'\nsize = '400kB'\nstart = '5s..8s'\n";
+        let mixed = "[[web]]\nsessions = 8\ncc = 'reno'\n[[cbr]]\nrate = '1mbit'\n[[flows]]\ncc = 'bbr'\nstop = '12s'\n";
+        let random = "[loss]\nkind = 'uniform'\np = 0.2\n";
+        for traffic in [long, sized, mixed, &format!("{long}{sized}{random}"), &format!("{mixed}{random}")] {
+            for windows in [Vec::new(), vec![window("later", 8, 12), window("early", 0, 3)]] {
+                for shown in [false, true] {
+                    let packets = Packets { windows: windows.clone(), shown, ..measured(traffic) };
+                    let (whole, all) = run(&packets.valid, 3, packets.watch(3));
+                    let (seen, some) = packets.run(3);
+                    let rows = |rows: &[Row]| serde_json::to_string(rows).unwrap();
+                    assert_eq!(rows(&seen.rows), rows(&whole.finish().rows), "{traffic}");
+                    assert!(some.events < all.events, "{some:?} of {all:?}: {traffic}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_transfer_that_was_delivered_in_the_window_counts_though_its_sender_learns_that_after_the_end() {
+        // Nine tenths of the acknowledgements are lost, the last ones of transfers among them.
+        let packets = measured(
+            "[[flows]]\ncount = 20\ncc = 'reno'\nsize = '4kB'\nstart = '8s..8.9s'\n[reverse.loss]\nkind = 'uniform'\np = 0.7\n",
+        );
+        let mut simulation = Simulation::new(&packets.valid, 1, packets.watch(1));
+        simulation.advance(packets.observed());
+        assert!(!packets.is_over(&simulation), "none is reported late");
+        let (whole, _) = run(&packets.valid, 1, packets.watch(1));
+        let (seen, _) = packets.run(1);
+        assert_eq!(
+            serde_json::to_string(&seen.rows).unwrap(),
+            serde_json::to_string(&whole.finish().rows).unwrap()
+        );
+    }
+
+    #[test]
+    fn a_run_that_is_observed_outside_of_windows_has_its_whole_length() {
+        let whole = |packets: &Packets| packets.observed() == packets.valid.schedule().duration;
+        let long = measured("[[flows]]\ncc = 'pert'\n");
+        assert!(!whole(&long));
+        let sampled = long.valid.clone().with_sample(Some(Span::from_secs(1))).unwrap();
+        assert!(whole(&Packets::from(sampled)));
+        assert!(whole(&measured("[[media]]\ncontrol = 'gcc'\n")));
     }
 }

@@ -7,7 +7,6 @@ use std::path::Path;
 use kneepoint::experiment::{
     Choice, Experiment, Pace, Publication, Scope, Variant, parse, parse_in, parse_with,
 };
-use kneepoint::run::run;
 use kneepoint::study::Work;
 
 fn experiments(pace: Pace) -> Vec<(String, Experiment)> {
@@ -122,9 +121,9 @@ fn predictors_go_by_their_names_alone_where_no_two_share_one() {
     let called = |predictors: &str| {
         let experiment = parse(&predicted(predictors), Pace::Full).unwrap();
         let Work::Packets(packets) = &experiment.variants[0].points[0].work else { panic!() };
-        let (watch, _) = run(&packets.valid, 1, packets.watch(1));
+        let (seen, _) = packets.run(1);
         let mut names: Vec<String> =
-            watch.finish().rows.into_iter().filter_map(|mut row| row.labels.remove("predictor")).collect();
+            seen.rows.into_iter().filter_map(|mut row| row.labels.remove("predictor")).collect();
         names.dedup();
         names
     };

@@ -178,8 +178,8 @@ fn judge(place: u64) -> Result<Judged, String> {
     let valid = plan.cases.remove(0).valid;
     let record = |seed: u64| {
         let packets = Packets { shown: true, ..Packets::from(valid.clone()) };
-        let (watch, outcome) = run::run(&packets.valid, seed, packets.watch(seed));
-        Record::simulated(seed, 0.0, outcome, watch.finish())
+        let (seen, outcome) = packets.run(seed);
+        Record::simulated(seed, 0.0, outcome, seen)
     };
     let mut ours: Vec<Record> = OURS.map(record).collect();
     ours.iter_mut().for_each(without_fairness);

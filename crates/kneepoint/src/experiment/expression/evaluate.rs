@@ -96,7 +96,6 @@ impl Scope<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::run;
     use crate::scenario::parse;
     use crate::study::watch::{Yield, over_time};
     use crate::study::work::Packets;
@@ -146,7 +145,7 @@ mod tests {
         let valid = parse(text).unwrap().cases.remove(0).valid;
         let begin = Interval { from: Time::ZERO, to: Span::from_secs(5).after_start() };
         let packets = Packets { windows: vec![("begin".into(), begin)], ..Packets::from(valid) };
-        let Yield { mut rows, series, .. } = run(&packets.valid, 1, packets.watch(1)).0.finish();
+        let Yield { mut rows, series, .. } = packets.run(1).0;
         rows.extend(series.iter().flat_map(over_time));
         let mut frame = Frame::default();
         frame.add(&[], 1, &rows);

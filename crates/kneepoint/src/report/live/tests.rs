@@ -4,15 +4,14 @@
 use super::super::format::{html, text};
 use super::super::{csv, json};
 use super::*;
-use crate::run::run;
 use crate::scenario::parse;
 use crate::study::live::{self, Live, on_linux};
 use crate::study::{Packets, Records, Study};
 use crate::units::Span;
 
 fn record(packets: &Packets, seed: u64) -> Record {
-    let (watch, outcome) = run(&packets.valid, seed, packets.watch(seed));
-    Record::simulated(seed, 0.0, outcome, watch.finish())
+    let (seen, outcome) = packets.run(seed);
+    Record::simulated(seed, 0.0, outcome, seen)
 }
 
 /// Reno and PERT, "measured" by the simulator.
