@@ -106,10 +106,8 @@ impl Campaign<'_> {
         let end = if listens { packets.valid.schedule().duration } else { packets.observed() };
         let mut simulation = Simulation::new(&packets.valid, seed, (packets.watch(seed), listener));
         let mut guard = self.budget.guard(&wanted);
-        let mut now = Time::ZERO;
-        while now < end || !packets.is_over(&simulation) {
-            let step = SLICE.min(guard.step());
-            let until = if now < end { end.min(now + step) } else { now + step };
+        while let Some(until) = packets.next(&simulation, end, SLICE.min(guard.step())) {
+            let now = simulation.now();
             guard.advance(&mut simulation, until)?;
             sound(&packets.valid)?;
             // Also at the end, because this run's failure may have stopped the call.
@@ -117,7 +115,6 @@ impl Campaign<'_> {
                 return Ok(None);
             }
             self.bar.add(load(&packets.valid, until.since(now)));
-            now = until;
         }
         let ((watch, heard), outcome) = simulation.finish();
         Ok(Some((Record::simulated(seed, cpu_seconds(), outcome, watch.finish()), heard)))

@@ -2,8 +2,7 @@
 //! The work of a run: packets to be simulated and watched, or numbers to be computed.
 
 use super::compute::Computation;
-use super::watch::SCORES;
-use super::watch::Yield;
+use super::watch::{SCORES, Yield};
 use crate::measure::cost::{self, Watching};
 use crate::measure::{Followed, Played, RECEIVING, SENDING, Series, Subject};
 use crate::predict::{Config, Prediction};
@@ -57,8 +56,8 @@ impl From<Valid> for Packets {
     }
 }
 
-/// Simulated time between two looks for transfers that are still to be reported.
-const BEYOND: Span = Span::from_millis(50);
+/// Simulated time between two looks for transfers that have yet to be reported.
+const STEP: Span = Span::from_millis(500);
 
 /// Predictors on a flow.
 #[derive(Clone, Debug)]
@@ -122,18 +121,21 @@ impl Packets {
         self.windows.iter().map(|(_, window)| window.to).fold(measure.to, Time::max)
     }
 
-    /// Whether its rows are those of the whole run, whatever follows.
-    pub fn is_over<O: Observer>(&self, run: &Simulation<O>) -> bool {
-        let (now, observed) = (run.now(), self.observed());
-        now >= self.valid.schedule().duration || now >= observed && run.has_reported(observed)
+    /// The time to which a run goes on that is observed until `end`, at most `step` further: first to `end`, then until each transfer that
+    /// was delivered before `end` is reported. Nothing once no later event can change its rows.
+    pub fn next<O: Observer>(&self, run: &Simulation<O>, end: Time, step: Span) -> Option<Time> {
+        let (now, duration) = (run.now(), self.valid.schedule().duration);
+        let to = if now < end { end } else { duration };
+        let goes_on = now < end || now < duration && !run.has_reported(end);
+        goes_on.then(|| to.min(now + step))
     }
 
-    /// What its run with this seed yields. The run ends as soon as it [is over](Packets::is_over).
+    /// What its run with this seed yields. The run ends as soon as its rows are known.
     pub fn run(&self, seed: u64) -> (Yield, Outcome) {
         let mut simulation = Simulation::new(&self.valid, seed, self.watch(seed));
-        simulation.advance(self.observed());
-        while !self.is_over(&simulation) {
-            simulation.advance(simulation.now() + BEYOND);
+        let end = self.observed();
+        while let Some(until) = self.next(&simulation, end, STEP) {
+            simulation.advance(until);
         }
         let (watch, outcome) = simulation.finish();
         (watch.finish(), outcome)
@@ -227,19 +229,26 @@ mod tests {
 
     #[test]
     fn a_transfer_that_was_delivered_in_the_window_counts_though_its_sender_learns_that_after_the_end() {
-        // Nine tenths of the acknowledgements are lost, the last ones of transfers among them.
-        let packets = measured(
-            "[[flows]]\ncount = 20\ncc = 'reno'\nsize = '4kB'\nstart = '8s..8.9s'\n[reverse.loss]\nkind = 'uniform'\np = 0.7\n",
-        );
-        let mut simulation = Simulation::new(&packets.valid, 1, packets.watch(1));
-        simulation.advance(packets.observed());
-        assert!(!packets.is_over(&simulation), "none is reported late");
-        let (whole, _) = run(&packets.valid, 1, packets.watch(1));
-        let (seen, _) = packets.run(1);
-        assert_eq!(
-            serde_json::to_string(&seen.rows).unwrap(),
-            serde_json::to_string(&whole.finish().rows).unwrap()
-        );
+        // Some of the last acknowledgements are lost; of the second case all, so that nothing is ever reported.
+        for (lost, at_all) in [(0.7, true), (1.0, false)] {
+            let packets = measured(&format!(
+                "[[flows]]\ncount = 20\ncc = 'reno'\nsize = '4kB'\nstart = '8s..8.9s'\n[reverse.loss]\nkind = 'uniform'\np = {lost:.1}\n",
+            ));
+            let mut simulation = Simulation::new(&packets.valid, 1, packets.watch(1));
+            simulation.advance(packets.observed());
+            assert!(!simulation.has_reported(packets.observed()), "none is reported late");
+            let (whole, _) = run(&packets.valid, 1, packets.watch(1));
+            let (seen, _) = packets.run(1);
+            let rows = |rows: &[Row]| serde_json::to_string(rows).unwrap();
+            assert_eq!(rows(&seen.rows), rows(&whole.finish().rows));
+            // Steps that do not divide what is left end with the run.
+            let step = Span::from_millis(700);
+            while let Some(until) = packets.next(&simulation, packets.observed(), step) {
+                assert!(until <= packets.valid.schedule().duration && until > simulation.now());
+                simulation.advance(until);
+            }
+            assert_eq!(simulation.has_reported(packets.observed()), at_all);
+        }
     }
 
     #[test]
