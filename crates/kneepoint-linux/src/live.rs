@@ -37,7 +37,7 @@ use nix::sys::eventfd::{EfdFlags, EventFd};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
 use crate::behind::{self, Far, Host};
-use crate::emulator::{self, Emulator, Late, Side, Stop};
+use crate::emulator::{self, Capture, Emulator, Late, Side, Stop};
 use crate::frame::Tuple;
 use crate::tap::{Role, Tap};
 use crate::tun;
@@ -120,6 +120,18 @@ pub fn experiment<O: Observer + Send>(
     watch: O,
     asked: &(dyn Fn() -> bool + Sync),
 ) -> io::Result<Outcome<O>> {
+    experiment_captured(valid, seed, plan, watch, &mut (), asked)
+}
+
+/// The same, with every frame of both hosts given to a capture.
+pub fn experiment_captured<O: Observer + Send>(
+    valid: &Valid,
+    seed: u64,
+    plan: Plan,
+    watch: O,
+    capture: &mut (impl Capture + Send),
+    asked: &(dyn Fn() -> bool + Sync),
+) -> io::Result<Outcome<O>> {
     allow_files()?;
     let hosts = behind::hosts(Far::Apart)?;
     let [near, far] = &hosts;
@@ -197,7 +209,7 @@ pub fn experiment<O: Observer + Send>(
             // A tenth of a millisecond more matters less to transfers than the processor that it would take from hosts.
             let (at, when) = (valid.schedule().duration, never.as_fd());
             let stop = Stop { at, when, asked: &|| asked(), awake: Span::ZERO };
-            emulator::carry(&mut emulator, [&near.device.file, &far.device.file], began, &stop, &mut ())
+            emulator::carry(&mut emulator, [&near.device.file, &far.device.file], began, &stop, capture)
         })?;
         let carried = link.join().expect("no panic inside");
         let playbacks = viewers.into_iter().map(|one| one.join().expect("no panic inside"));

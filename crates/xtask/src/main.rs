@@ -14,6 +14,7 @@
 //! cargo run --release -p xtask -- precision    intervals and cautions compared with long runs
 //! cargo run -p xtask -- mutants                seeded faults that gates have to catch
 //! cargo run --release -p xtask -- nebby DIR    identification on labelled captures of others
+//! cargo run --release -p xtask -- captures DIR identification on captures of this machine's kernel
 //! cargo run -p xtask -- docs                   documentation from the registries
 //! ```
 
@@ -24,11 +25,11 @@ mod explanations;
 mod fuzz_host;
 mod gates;
 mod hunt;
+mod identify;
 #[cfg(target_os = "linux")]
 mod linux;
 mod live;
 mod mutants;
-mod nebby;
 mod ns2;
 mod ns3;
 mod precision;
@@ -72,7 +73,10 @@ enum Task {
     /// Compare intervals and cautions of scenarios at random with long runs.
     Precision(precision::Arguments),
     /// Try identification on captures that others made and labelled.
-    Nebby(nebby::Arguments),
+    Nebby(identify::nebby::Arguments),
+    /// Capture transfers of this machine's kernel, and try identification on them.
+    #[cfg(target_os = "linux")]
+    Captures(identify::kernel::Arguments),
     /// Write or check the documentation generated from the registries.
     Docs(docs::Arguments),
 }
@@ -93,7 +97,9 @@ fn main() -> ExitCode {
         Task::Hunt(arguments) => hunt::run(&arguments),
         Task::Mutants(arguments) => mutants::run(&arguments),
         Task::Precision(arguments) => precision::run(&arguments),
-        Task::Nebby(arguments) => nebby::run(&arguments),
+        Task::Nebby(arguments) => identify::nebby::run(&arguments),
+        #[cfg(target_os = "linux")]
+        Task::Captures(arguments) => identify::kernel::run(&arguments),
         Task::Docs(arguments) => docs::run(&arguments),
     };
     match done {

@@ -1,45 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `knee identify` tried on captures that others made and labelled: the sensitivity captures of Nebby (NUS-SNL/Nebby, MIT).
+//! `knee identify` tried on captures whose senders are known: those of others ([`nebby`]), and of this machine's kernel ([`kernel`]).
 //!
-//! `DIR` has a folder for each delay and rate, `35-ms-200-kbps`, with a CSV for each controller of Linux. Each capture is identified
-//! twice: with all candidates, and without the one that sent it, which is to be refused.
+//! Each capture is identified twice: with all candidates, and without the one that sent it, which is to be refused.
+
+#[cfg(target_os = "linux")]
+pub mod kernel;
+pub mod nebby;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use kneepoint::capture::Capture;
+use kneepoint::capture::{Capture, is_capture};
 use kneepoint::study::identify::{Class, Suspect, Verdict, identify, suspects};
 use kneepoint_linux::uml::LINUX;
-
-/// Try identification on labelled captures.
-#[derive(clap::Args)]
-pub struct Arguments {
-    /// The folder `sensitivity` of Nebby
-    dir: PathBuf,
-    /// Renew the table of docs/identify.md
-    #[arg(long)]
-    write: bool,
-    /// Print a line for each capture
-    #[arg(long)]
-    each: bool,
-}
+use rayon::prelude::*;
 
 /// Linux's names of controllers that have another one here.
 const NAMES: [(&str, &str); 1] = [("highspeed", "hstcp")];
-/// The page, and what surrounds the table in it.
+/// The page with the tables.
 const PAGE: &str = "docs/identify.md";
-const MARKS: [&str; 2] = ["<!-- nebby -->", "<!-- /nebby -->"];
-/// Episodes of loss from which a capture has much to judge by.
-const EPISODES: u32 = 3;
-
-/// Which captures.
-type Which = fn(&Tried) -> bool;
 
 /// A capture and what was said of it.
 struct Tried {
     label: String,
+    /// The delay in ms, the rate in kbit/s.
     delay: u32,
     rate: u32,
     verdict: Option<Verdict>,
@@ -81,71 +67,28 @@ impl Tried {
     }
 }
 
-pub fn run(arguments: &Arguments) -> Result<bool, String> {
-    let all = suspects(&LINUX.map(own_name))?;
-    let mut tried = Vec::new();
-    for (folder, delay, rate) in folders(&arguments.dir)? {
-        for file in files(&folder)? {
-            let one = try_one(&file, delay, rate, &all)?;
-            if arguments.each {
-                println!("{}", line(&one));
-            }
-            tried.push(one);
-        }
-    }
-    if tried.is_empty() {
-        return Err(format!(
-            "{} has no captures: it is the folder `sensitivity` of Nebby",
-            arguments.dir.display()
-        ));
-    }
-    let text = report(&tried);
-    match arguments.write {
-        true => write(&text)?,
-        false => print!("{text}"),
-    }
-    Ok(true)
-}
-
 /// The name here of a controller of Linux.
 fn own_name(linux: &str) -> String {
     NAMES.iter().find(|(other, _)| *other == linux).map_or(linux, |(_, own)| own).to_string()
 }
 
-/// Folders with their delays in milliseconds and rates in kbit/s.
-fn folders(dir: &Path) -> Result<Vec<(PathBuf, u32, u32)>, String> {
-    let entries = std::fs::read_dir(dir).map_err(|error| format!("{}: {error}", dir.display()))?;
-    let mut found = Vec::new();
-    for path in entries.flatten().map(|entry| entry.path()) {
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let words: Vec<&str> = name.split('-').collect();
-        if let [delay, "ms", rate, "kbps"] = words[..]
-            && let (Ok(delay), Ok(rate)) = (delay.parse(), rate.parse())
-        {
-            found.push((path, delay, rate));
-        }
-    }
-    found.sort_by_key(|(_, delay, rate)| (*delay, *rate));
-    Ok(found)
-}
-
-fn files(folder: &Path) -> Result<Vec<PathBuf>, String> {
-    let entries = std::fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    let csv = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "csv");
-    let mut found: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(csv).collect();
-    found.sort();
-    Ok(found)
+/// The controllers of mainline Linux.
+fn candidates() -> Result<Vec<Suspect>, String> {
+    suspects(&LINUX.map(own_name))
 }
 
 #[expect(clippy::disallowed_methods, reason = "a capture is to take no more than seconds")]
-fn try_one(file: &Path, delay: u32, rate: u32, all: &[Suspect]) -> Result<Tried, String> {
+fn try_one(file: &Path, (delay, rate): (u32, u32), label: &str, all: &[Suspect]) -> Result<Tried, String> {
     let fault = |message: String| format!("{}: {message}", file.display());
-    let text = std::fs::read_to_string(file).map_err(|error| fault(error.to_string()))?;
-    let stem = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let label = own_name(&stem);
+    let bytes = std::fs::read(file).map_err(|error| fault(error.to_string()))?;
+    let label = own_name(label);
     let began = Instant::now();
     let mut capture = Capture::default();
-    capture.read_export(&text).map_err(|cut| fault(cut.to_string()))?;
+    if is_capture(&bytes) {
+        capture.read(&bytes).map_err(|cut| fault(cut.to_string()))?;
+    } else {
+        capture.read_export(&String::from_utf8_lossy(&bytes)).map_err(|cut| fault(cut.to_string()))?;
+    }
     let (direction, _) = *capture.senders().first().ok_or_else(|| fault("no data".into()))?;
     let course = capture.course(direction).ok_or_else(|| fault("no data".into()))?;
     let verdict = identify(&course, all);
@@ -159,6 +102,21 @@ fn try_one(file: &Path, delay: u32, rate: u32, all: &[Suspect]) -> Result<Tried,
         all.iter().filter(|one| one.name() != label && !same.contains(&one.name())).cloned().collect();
     let refused = identify(&course, &others).is_some_and(|other| other.answer().is_none());
     Ok(Tried { label, delay, rate, verdict, refused, seconds })
+}
+
+/// All of them, on the processors there are; each is printed with `each`.
+fn try_all(
+    files: &[(PathBuf, (u32, u32), String)],
+    all: &[Suspect],
+    each: bool,
+) -> Result<Vec<Tried>, String> {
+    let tried: Result<Vec<Tried>, String> =
+        files.par_iter().map(|(file, setting, label)| try_one(file, *setting, label, all)).collect();
+    let tried = tried?;
+    if each {
+        tried.iter().for_each(|one| println!("{}", line(one)));
+    }
+    Ok(tried)
 }
 
 fn line(one: &Tried) -> String {
@@ -206,21 +164,11 @@ fn cells<'t>(of: impl Iterator<Item = &'t Tried> + Clone) -> String {
     .join(" | ")
 }
 
-fn report(tried: &[Tried]) -> String {
-    let mut text = format!("| captures | {HEADINGS}");
-    let many: Which = |one| one.verdict.as_ref().is_some_and(|verdict| verdict.path.episodes >= EPISODES);
-    let rows: [(&str, Which); 2] = [("all", |_| true), ("three episodes of loss or more", many)];
-    for (name, which) in rows {
-        let _ = writeln!(text, "| {name} | {} |", cells(tried.iter().filter(|one| which(one))));
-    }
-    let _ = write!(text, "\n| kbit/s | {HEADINGS}");
-    let mut rates: Vec<u32> = tried.iter().map(|one| one.rate).collect();
-    rates.sort_unstable();
-    rates.dedup();
-    for rate in rates {
-        let _ = writeln!(text, "| {rate} | {} |", cells(tried.iter().filter(|one| one.rate == rate)));
-    }
-    text += "\n| sent by | likeliest | not excluded | names that are right | what was likelier |\n|---|---|---|---|---|\n";
+/// A row for each controller that sent.
+fn by_sender(tried: &[Tried]) -> String {
+    let mut text = String::from(
+        "| sent by | likeliest | not excluded | names that are right | what was likelier |\n|---|---|---|---|---|\n",
+    );
     let mut labels: BTreeMap<&str, Vec<&Tried>> = BTreeMap::new();
     tried.iter().for_each(|one| labels.entry(&one.label).or_default().push(one));
     for (label, own) in labels {
@@ -245,16 +193,20 @@ fn report(tried: &[Tried]) -> String {
         ];
         let _ = writeln!(text, "| {label} | {} |", cells.join(" | "));
     }
-    let slowest = tried.iter().map(|one| one.seconds).fold(0.0, f64::max);
-    let _ = writeln!(text, "\nThe slowest capture took {slowest:.1} s.");
     text
 }
 
-/// Puts the tables between the marks of the page.
-fn write(text: &str) -> Result<(), String> {
+/// The time of the slowest.
+fn slowest(tried: &[Tried]) -> String {
+    let slowest = tried.iter().map(|one| one.seconds).fold(0.0, f64::max);
+    format!("The slowest capture took {slowest:.1} s.\n")
+}
+
+/// Puts the tables between the marks of the page that have this name.
+fn write(name: &str, text: &str) -> Result<(), String> {
     let page = std::fs::read_to_string(PAGE).map_err(|error| format!("{PAGE}: {error}"))?;
-    let [from, to] = MARKS;
-    let (Some(begin), Some(end)) = (page.find(from), page.find(to)) else {
+    let [from, to] = [format!("<!-- {name} -->"), format!("<!-- /{name} -->")];
+    let (Some(begin), Some(end)) = (page.find(&from), page.find(&to)) else {
         return Err(format!("{PAGE}: {from} and {to} are missing"));
     };
     let new = format!("{}\n\n{text}\n{}", &page[..begin + from.len()], &page[end..]);
