@@ -59,7 +59,12 @@ pub struct Start {
     pub crossing: Crossing,
     /// The version of the controller that runs.
     pub version: Version,
+    /// Bytes of a full segment, for controllers that count whole bytes in Linux.
+    pub segment: u32,
 }
+
+/// Bytes of a full segment over Ethernet with timestamps, IPv4.
+const SEGMENT: u32 = 1448;
 
 impl Start {
     /// A fresh connection with a window of `packets` and nothing else set.
@@ -71,6 +76,7 @@ impl Start {
             slow_start: SlowStart::Own,
             crossing: Crossing::Carried,
             version: Version::Published,
+            segment: SEGMENT,
         }
     }
 

@@ -14,16 +14,18 @@
 //!
 //! `W` window, `S` slow-start threshold, `N` packets in queues, β = 3: packets; `base` the smallest round-trip time.
 //!
-//! Readings: `rtt` is smoothed as in RFC 6298 (the paper: "smoothed"; Linux: the sample before). Every other packet is
-//! half a gain each. Slow start is Reno's.
+//! Readings: `rtt` is smoothed as in RFC 6298 (the paper: "smoothed"). Every other packet is half a gain each. Slow start is Reno's.
+//! On Linux hosts as `tcp_veno` of Linux 6.12 (`veno/linux.rs`), which takes the last sample.
 
 use alloc::vec::Vec;
 
 use super::delay::Delay;
 use super::window::{InLinux, Window};
-use super::{Ack, Control, Controller, Loss, Sizes, Start, Timeout};
+use super::{Ack, Control, Controller, Loss, Sizes, Start, Timeout, Version};
 use crate::rng::Rng;
-use crate::units::Span;
+use crate::units::{Span, Time};
+
+mod linux;
 
 crate::settings! {
     /// Veno's parameters.
@@ -43,12 +45,17 @@ pub struct Veno {
     params: Params,
     window: Window,
     delay: Delay,
+    /// On Linux hosts.
+    kernel: Option<linux::Kernel>,
 }
 
 impl Veno {
     /// N.
     #[inline]
     fn waiting(&self) -> f64 {
+        if let Some(kernel) = &self.kernel {
+            return kernel.waiting();
+        }
         match self.delay.smoothed() {
             Span::ZERO => 0.0,
             rtt => self.window.packets * (self.delay.queueing().0 as f64 / rtt.0 as f64),
@@ -64,13 +71,22 @@ impl Controller for Veno {
     type Params = Params;
 
     fn new(params: Params, start: Start) -> Veno {
-        Veno { params, window: Window::new(start, InLinux::WholeLeft), delay: Delay::new(0.875) }
+        Veno {
+            params,
+            window: Window::new(start, InLinux::WholeLeft),
+            delay: Delay::new(0.875),
+            kernel: (start.version == Version::Linux).then(linux::Kernel::new),
+        }
     }
 
     #[inline]
     fn on_ack(&mut self, ack: &Ack, _: &mut Rng) {
         if let Some(rtt) = ack.rtt {
             self.delay.observe(rtt);
+        }
+        if let Some(kernel) = self.kernel {
+            self.kernel = Some(self.avoid_as_linux(kernel, ack));
+            return;
         }
         self.window.grow(ack, if self.congested() { 0.5 } else { 1.0 });
     }
@@ -81,7 +97,17 @@ impl Controller for Veno {
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {
-        self.window.restart(timeout, timeout.flight * (1.0 - self.params.loss_decrease));
+        // Linux has one rule for both.
+        let random = self.kernel.is_some() && !self.congested();
+        let decrease = if random { self.params.random_decrease } else { self.params.loss_decrease };
+        self.window.restart(timeout, timeout.flight * (1.0 - decrease));
+        self.on_resume(timeout.now, Span::ZERO);
+    }
+
+    fn on_resume(&mut self, _: Time, _: Span) {
+        if let Some(kernel) = &mut self.kernel {
+            kernel.resume();
+        }
     }
 
     fn sizes(&mut self) -> Option<Sizes<'_>> {

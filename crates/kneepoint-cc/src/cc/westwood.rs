@@ -14,17 +14,20 @@
 //! `W` window, `S` slow-start threshold: packets; `B` rate: packets/s; `base` the smallest round-trip time: s; h = 0.9.
 //!
 //! Readings: a round trip is the smoothed one, and at least 50 ms, below which Linux takes no sample (`least_interval`).
-//! Linux filters twice with h = 7/8. The filter lags behind slow start, so the first loss of a connection may leave much
-//! less than the path holds; Linux sets the window at the end of recovery, the paper at its beginning. Packets that
+//! The filter lags behind slow start, so the first loss of a connection may leave much less than the path holds. Packets that
 //! selective acknowledgements report are delivered. A loss never widens the window, and before the first sample it halves.
+//! On Linux hosts as `tcp_westwood` of Linux 6.12 (`westwood/linux.rs`), which filters twice with h = 7/8 in whole bytes per tick,
+//! and sets the window at the end of recovery.
 
 use alloc::vec::Vec;
 
 use super::delay::Delay;
 use super::window::{FLOOR_AFTER_LOSS, InLinux, Window};
-use super::{Ack, Control, Controller, Loss, Sizes, Start, Timeout};
+use super::{Ack, Cause, Control, Controller, Ecn, Loss, Resize, Sizes, Start, Timeout, Version};
 use crate::rng::Rng;
 use crate::units::{Span, Time};
+
+mod linux;
 
 crate::settings! {
     /// Westwood+'s parameters.
@@ -46,6 +49,8 @@ pub struct Westwood {
     rate: Option<f64>,
     /// The start of the current sample, and the packets delivered by then.
     began: Option<(Time, u64)>,
+    /// On Linux hosts.
+    kernel: Option<linux::Kernel>,
 }
 
 impl Westwood {
@@ -86,11 +91,16 @@ impl Controller for Westwood {
             delay: Delay::new(0.875),
             rate: None,
             began: None,
+            kernel: (start.version == Version::Linux).then(|| linux::Kernel::new(start.segment)),
         }
     }
 
     #[inline]
     fn on_ack(&mut self, ack: &Ack, _: &mut Rng) {
+        if let Some(kernel) = self.kernel {
+            self.kernel = Some(self.avoid_as_linux(kernel, ack));
+            return;
+        }
         if let Some(rtt) = ack.rtt {
             self.delay.observe(rtt);
         }
@@ -99,15 +109,38 @@ impl Controller for Westwood {
     }
 
     fn on_loss(&mut self, loss: &Loss) {
-        self.window.reduce_to(self.pipe(loss.flight));
+        match &mut self.kernel {
+            Some(kernel) => {
+                kernel.reduce(loss.next);
+                self.window.reduce_to(loss.flight / 2.0);
+            }
+            None => self.window.reduce_to(self.pipe(loss.flight)),
+        }
+    }
+
+    fn on_ecn(&mut self, ecn: &Ecn) {
+        // The reduction after a mark ends above what was outstanding.
+        self.on_loss(&Loss { now: ecn.now, flight: ecn.flight, una: ecn.next, next: ecn.next + 1 });
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {
+        if let Some(kernel) = self.kernel {
+            self.kernel = Some(self.restart_as_linux(kernel, timeout));
+            return;
+        }
         self.window.restart(timeout, self.pipe(timeout.flight));
     }
 
     fn sizes(&mut self) -> Option<Sizes<'_>> {
         Some(self.window.sizes())
+    }
+
+    fn on_resize(&mut self, resize: &Resize) {
+        if let Some(kernel) = self.kernel.as_mut().filter(|_| resize.cause == Cause::Undo) {
+            kernel.undo();
+        }
+        self.window.packets = resize.window.max(1.0);
+        self.window.ssthresh = resize.threshold;
     }
 
     #[inline]
@@ -116,9 +149,13 @@ impl Controller for Westwood {
     }
 
     fn state(&self) -> Vec<(&'static str, f64)> {
+        let (rate, base) = match &self.kernel {
+            Some(kernel) => (Some(kernel.rate()), Some(kernel.base())),
+            None => (self.rate, self.delay.least()),
+        };
         vec![
-            ("rate_packets_per_s", self.rate.unwrap_or_default()),
-            ("base_rtt_ms", self.delay.least().unwrap_or_default().as_millis_f64()),
+            ("rate_packets_per_s", rate.unwrap_or_default()),
+            ("base_rtt_ms", base.unwrap_or_default().as_millis_f64()),
         ]
     }
 }

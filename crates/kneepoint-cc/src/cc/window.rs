@@ -147,6 +147,14 @@ impl Window {
         };
     }
 
+    /// Counts packets acknowledged, in whole packets: whether there were `each` of them before, which begins the count anew without these.
+    pub fn count_to(&mut self, each: f64, acked: f64) -> bool {
+        let Some((tally, _)) = self.whole() else { return false };
+        let reached = tally.0 >= each;
+        tally.0 = if reached { 0.0 } else { tally.0 + acked };
+        reached
+    }
+
     /// Whether the window is in whole packets.
     pub fn is_whole(&self) -> bool {
         self.extra.as_ref().is_some_and(|extra| extra.whole.is_some())

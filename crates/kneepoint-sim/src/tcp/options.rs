@@ -230,6 +230,7 @@ impl Options {
             slow_start: self.slow_start,
             crossing: self.crossing,
             version: self.controllers,
+            segment: u32::try_from(self.payload.0).unwrap_or(u32::MAX),
         }
     }
 
