@@ -8,6 +8,7 @@ use kneepoint::capture::{self, Capture, Direction};
 use kneepoint::report::identification::{self, Identification, IdentifiedFlow};
 use kneepoint::report::{csv, json};
 use kneepoint::study::identify::{Suspect, identify, suspects};
+use kneepoint::suggest::guess;
 use kneepoint_bench::answer::{self, Answer};
 use kneepoint_bench::files;
 use kneepoint_bench::session::Session;
@@ -147,6 +148,11 @@ fn identified(
     let verdict = identify(&course, suspects)?;
     match course.vantage {
         None => notes.push(format!("{flow}: without the handshake, the capture is taken for one at the sender.")),
+        Some(vantage) if course.dated => notes.push(format!(
+            "{flow}: captured {:.0} % of the round trip away from the sender. Timestamps say, to a tick of the sender's clock, when data left; \
+             queues of acknowledgements on their way back are not seen.",
+            100.0 * vantage.unseen()
+        )),
         Some(vantage) if !vantage.is_at_sender() => notes.push(format!(
             "{flow}: captured {:.0} % of the round trip away from the sender. Queues before the capture are not seen, and the verdict is \
              as uncertain as they are long.",
@@ -179,9 +185,11 @@ fn directions(capture: &Capture, asked: Option<&str>) -> Result<Vec<Direction>, 
     };
     let wanted = capture::parse_direction(asked).filter(|one| senders.iter().any(|(known, _)| known == one));
     wanted.map(|one| vec![one]).ok_or_else(|| {
+        let known: Vec<String> = senders.iter().map(|(direction, _)| shown(*direction)).collect();
+        let known: Vec<&str> = known.iter().map(String::as_str).collect();
         Failure::usage(
             format!("--flow: no flow `{asked}` in the capture"),
-            "`knee predict FILE --flows` lists the flows",
+            format!("{}`knee predict FILE --flows` lists the flows", guess(asked, &known)),
         )
     })
 }
@@ -190,9 +198,20 @@ fn directions(capture: &Capture, asked: Option<&str>) -> Result<Vec<Direction>, 
 mod tests {
     use std::collections::BTreeSet;
 
+    use kneepoint::capture::Capture;
     use kneepoint_linux::uml::LINUX;
 
-    use super::MAINLINE;
+    use super::{MAINLINE, directions};
+
+    #[test]
+    fn a_misspelt_flow_gets_the_nearest_one() {
+        let mut capture = Capture::default();
+        let export = "frame.time_relative,ip.src,ip.dst,tcp.srcport,tcp.dstport,tcp.seq,tcp.len,tcp.ack\n0.1,10.0.0.1,10.0.0.2,4000,5000,1,100,1\n";
+        capture.read_export(export).unwrap();
+        let refused = directions(&capture, Some("10.0.0.1:4000-10.0.0.2:500")).unwrap_err();
+        assert!(format!("{refused:?}").contains("did you mean `10.0.0.1:4000-10.0.0.2:5000`?"), "{refused:?}");
+        assert!(directions(&capture, Some("10.0.0.1:4000-10.0.0.2:5000")).is_ok());
+    }
 
     #[test]
     fn candidates_are_the_controllers_of_linux() {

@@ -169,18 +169,33 @@ fn candidate(class: &Class) -> Option<Candidate> {
     })
 }
 
-/// What was in flight, and what the best candidates expected.
+/// What was in flight, and what the best classes of different controllers expected. Repairs of losses leave gaps: nobody is judged by them.
 fn curves(verdict: &Verdict) -> Vec<(String, Vec<(f64, f64)>)> {
     let Some(best) = verdict.classes.first() else { return Vec::new() };
     let step = best.moments.len().div_ceil(POINTS).max(1);
     let observed = best.moments.iter().map(|moment| (moment.at.as_secs_f64(), f64::from(moment.observed)));
     let mut curves = vec![("captured".to_string(), observed.step_by(step).collect::<Vec<_>>())];
-    for class in verdict.classes.iter().take(DRAWN) {
-        let expected = class.moments.iter().map(|moment| (moment.at.as_secs_f64(), moment.expected));
+    for class in drawn(&verdict.classes) {
+        let expected = class.moments.iter().map(|moment| {
+            let packets = if moment.repairs { f64::NAN } else { moment.expected };
+            (moment.at.as_secs_f64(), packets)
+        });
         let name = class.first().map_or(String::new(), |suspect| suspect.full_name());
         curves.push((name, expected.step_by(step).collect()));
     }
     curves
+}
+
+/// The best classes without controllers of one before: three versions of one say little.
+fn drawn(classes: &[Class]) -> Vec<&Class> {
+    let mut drawn: Vec<&Class> = Vec::new();
+    for class in classes {
+        let known = class.names().iter().any(|name| drawn.iter().any(|one| one.names().contains(name)));
+        if drawn.len() < DRAWN && !known {
+            drawn.push(class);
+        }
+    }
+    drawn
 }
 
 /// A section for each flow: the verdict, the candidates, the moments that decided, and the picture.
@@ -218,14 +233,14 @@ pub fn document(found: &Identification) -> Document {
 }
 
 fn candidates(flow: &IdentifiedFlow) -> Table {
-    let line = |(rank, candidate): (usize, &Candidate)| {
+    let line = |candidate: &Candidate| {
         let cells = vec![
             Shown::from(number::significant(candidate.error, 3)),
             Shown::from(format!("{:.3}", candidate.likelihood)),
             Shown::from(candidate.same.get(1..).unwrap_or_default().join(", ")),
         ];
-        let class = (rank < DRAWN).then(|| scheme_class(rank + 1));
         let name = candidate.same.first().cloned().unwrap_or_default();
+        let class = flow.curves.iter().position(|(who, _)| *who == name).map(scheme_class);
         TableLine { class, ..TableLine::new(name, cells) }
     };
     Table {
@@ -235,7 +250,7 @@ fn candidates(flow: &IdentifiedFlow) -> Table {
             Column::number("relative likelihood", ""),
             Column::text("the same here"),
         ],
-        lines: flow.candidates.iter().take(LISTED).enumerate().map(line).collect(),
+        lines: flow.candidates.iter().take(LISTED).map(line).collect(),
         linked: false,
     }
 }
@@ -276,7 +291,7 @@ fn picture(flow: &IdentifiedFlow, name: String) -> Figure {
     Figure {
         name,
         title: title.into(),
-        note: "As captured, and as the best candidates would have had them.",
+        note: "As captured, and as the best candidates would have had them; gaps are repairs of losses, which judge nobody.",
         class: None,
         drawing: lines(&chart),
     }
@@ -299,4 +314,27 @@ pub fn records(found: &Identification) -> Records {
         })
     });
     Records { columns: columns.map(String::from).to_vec(), rows: rows.collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::study::identify::suspects;
+
+    #[test]
+    fn three_different_controllers_are_drawn() {
+        let all = suspects(&["cubic", "reno", "vegas", "nv"].map(String::from)).unwrap();
+        let class = |suspect: &crate::study::identify::Suspect| Class {
+            suspects: vec![suspect.clone()],
+            error: 0.0,
+            likelihood: 0.0,
+            moments: Vec::new(),
+            draws: false,
+        };
+        let classes: Vec<Class> = all.iter().map(class).collect();
+        let names: Vec<_> = drawn(&classes).iter().flat_map(|class| class.names()).collect();
+        let mut once = names.clone();
+        once.dedup();
+        assert_eq!((names.len(), once.len()), (3, 3), "{names:?}");
+    }
 }

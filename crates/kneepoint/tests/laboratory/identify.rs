@@ -32,6 +32,7 @@ fn course(name: &str, guessed: bool) -> Course {
         selective: true,
         guessed,
         timestamps: true,
+        dated: false,
         vantage: None,
     };
     witness(&all(&[name])[0], &empty, &path(), 7).expect("a path that can be simulated")
@@ -85,6 +86,7 @@ fn what_nothing_tells_apart_is_said_together() {
 fn a_candidate_that_needs_the_network_or_does_not_exist_is_refused() {
     assert!(suspects(&["xcp".into()]).unwrap_err().contains("feedback"));
     assert!(suspects(&["nobody".into()]).unwrap_err().contains("nobody"));
+    assert!(suspects(&["westwod".into()]).unwrap_err().contains("did you mean `westwood`?"));
 }
 
 const EXPORT: &str = "\

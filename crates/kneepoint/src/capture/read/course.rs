@@ -3,7 +3,8 @@
 //!
 //! ```text
 //! segment      the bytes of a first transmission, at most one MSS; a retransmission is of every segment that it touches
-//! at           capture time; away from the sender, data as much earlier and acknowledgements as much later as half of the way to it takes
+//! at           capture time; away from the sender, data as much earlier and acknowledgements as much later as half of the way to it takes;
+//!              with timestamps, data earlier by the queue before the capture, too (`stamps`)
 //! echo         when the transmission left whose timestamp an acknowledgement echoes; without timestamps, of the first segment that was
 //!              not acknowledged before (RFC 7323 §4.3) the last transmission that is half of the least round trip old
 //! ```
@@ -14,6 +15,7 @@ use super::Segment;
 use super::copies::Once;
 use super::guessed::add_blocks;
 use super::sizes::{mss, packets_of};
+use super::stamps::Stamps;
 use super::transfer::{Vantage, vantage};
 use crate::units::{Span, Time};
 
@@ -57,6 +59,8 @@ pub struct Course {
     pub guessed: bool,
     /// Whether the capture has timestamps (RFC 7323).
     pub timestamps: bool,
+    /// Whether it was captured away from the sender, and timestamps say when data left.
+    pub dated: bool,
     /// Where it was captured, if the handshake was.
     pub vantage: Option<Vantage>,
 }
@@ -156,9 +160,21 @@ impl Course {
             let rtt = Span(vantage.to_receiver.0.saturating_add(vantage.to_sender.0));
             Some((clock.sent(third.at), rtt))
         });
+        let heard: Vec<(Time, &Segment, bool)> =
+            answers.iter().map(|segment| (clock.heard(segment.at), segment, false)).collect();
+        let away = vantage.is_some_and(|vantage| !vantage.is_at_sender());
+        let mut stamps_of_data = if away { Stamps::of(data) } else { None };
+        let dated = stamps_of_data.is_some();
+        if let Some(stamps) = &mut stamps_of_data {
+            heard.iter().for_each(|(at, answer, _)| stamps.hear(answer, *at));
+        }
+        let mut sent = |segment: &Segment| {
+            let at = clock.sent(segment.at);
+            stamps_of_data.as_mut().map_or(at, |stamps| stamps.sent(segment, at))
+        };
         let mut passed: Vec<(Time, &Segment, bool)> =
-            data.iter().map(|segment| (clock.sent(segment.at), segment, true)).collect();
-        passed.extend(answers.iter().map(|segment| (clock.heard(segment.at), segment, false)));
+            data.iter().map(|segment| (sent(segment), segment, true)).collect();
+        passed.extend(heard);
         passed.sort_by_key(|(at, ..)| *at);
         let mut course = Course {
             steps: Vec::new(),
@@ -167,6 +183,7 @@ impl Course {
             selective: false,
             guessed: false,
             timestamps: false,
+            dated,
             vantage,
         };
         let (mut numbers, mut stamps, mut least) = (Numbers::default(), BTreeMap::new(), None);

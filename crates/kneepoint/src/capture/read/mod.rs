@@ -21,6 +21,7 @@ mod outstanding;
 mod probes;
 mod ranges;
 mod sizes;
+mod stamps;
 mod tcp;
 mod transfer;
 mod tunnels;

@@ -31,6 +31,8 @@ pub struct Moment {
     pub observed: u32,
     /// Packets that the suspect would have had.
     pub expected: f64,
+    /// Packets by which the sender may have stayed below its window, because it saves permissions up and sends several segments at once.
+    pub saved: u32,
     /// Whether losses are being repaired.
     pub repairs: bool,
 }
@@ -87,6 +89,33 @@ struct Follower {
     due: u32,
     renewal: Renewal,
     high: u32,
+    /// The most in flight in this round trip and in the one before: the window is at least that.
+    most: [u32; 2],
+    saving: Saving,
+}
+
+/// How many permissions to send a sender saves up (Linux `tcp_tso_should_defer`): after an acknowledgement it sends more than the packets
+/// that this took from flight, and the one by which a window grows.
+#[derive(Clone, Copy, Debug, Default)]
+struct Saving {
+    /// Segments sent since the last acknowledgement, and what that took from flight.
+    sent: u32,
+    taken: u32,
+    /// The most saved in this round trip and in the one before.
+    most: [u32; 2],
+}
+
+impl Saving {
+    /// Another acknowledgement arrives.
+    fn settle(&mut self) {
+        self.most[0] = self.most[0].max(self.sent.saturating_sub(self.taken + 1));
+        self.sent = 0;
+    }
+
+    /// The most saved of late.
+    fn lately(&self) -> u32 {
+        self.most[0].max(self.most[1])
+    }
 }
 
 impl Follower {
@@ -121,6 +150,8 @@ impl Follower {
             due: u32::MAX,
             renewal,
             high: 0,
+            most: [0; 2],
+            saving: Saving::default(),
         }
     }
 
@@ -147,6 +178,7 @@ impl Follower {
     fn send(&mut self, seq: u32, now: Time) {
         self.fill(now);
         let before = self.sender.standing().in_flight;
+        self.saving.sent += 1;
         self.sender.impose(seq, self.heard, now);
         self.high = self.high.max(seq + 1);
         // The packet itself is in flight; what a timeout gave up is not.
@@ -161,11 +193,28 @@ impl Follower {
     /// The moment before an acknowledgement.
     fn moment(&mut self, now: Time) -> Moment {
         self.sender.rest(self.heard);
-        self.sender.pass(now);
         self.fill(now);
         let Standing { in_flight, state, .. } = self.sender.standing();
         let repairs = state == CongestionState::Recovery;
-        Moment { at: now, observed: in_flight, expected: self.expected, repairs }
+        self.saving.settle();
+        if state > CongestionState::Cwr {
+            (self.most, self.saving.most) = ([0; 2], [0; 2]);
+        } else {
+            self.most[0] = self.most[0].max(in_flight);
+        }
+        Moment { at: now, observed: in_flight, expected: self.expected, saved: self.saving.lately(), repairs }
+    }
+
+    /// The timer of reordering may have found a loss meanwhile.
+    fn judge(&mut self, now: Time) {
+        let before = self.sender.standing().in_flight;
+        self.sender.pass(now);
+        self.take(before);
+    }
+
+    /// The window that the sender was seen to have: the most that it filled of late.
+    fn seen(&self) -> u32 {
+        self.most[0].max(self.most[1]).max(self.sender.standing().in_flight)
     }
 
     fn hear(&mut self, (una, blocks, echo): (u32, [(u32, u32); 3], Time), now: Time) {
@@ -180,17 +229,21 @@ impl Follower {
         self.sender.on_ack(&packet, now, &mut self.rng);
         self.heard = now;
         self.take(before);
+        self.saving.taken = before.saturating_sub(self.sender.standing().in_flight);
         if una >= self.round {
             self.round = self.high;
             self.rounds += 1;
+            self.most = [0, self.most[0]];
+            self.saving.most = [0, self.saving.most[0]];
         }
     }
 
     /// An episode of loss begins with the next step: the window that is reduced is the observed one.
     fn meet_loss(&mut self, now: Time) {
-        let Standing { control, in_flight, .. } = self.sender.standing();
-        if control.pacing.is_none() && in_flight > 0 && control.window.floor() != f64::from(in_flight) {
-            self.sender.anchor(f64::from(in_flight), false, now);
+        let Standing { control, .. } = self.sender.standing();
+        let seen = f64::from(self.seen());
+        if control.pacing.is_none() && seen > 0.0 && control.window.floor() != seen {
+            self.sender.anchor(seen, false, now);
         }
     }
 
@@ -213,8 +266,12 @@ impl Follower {
             return;
         }
         (self.rounds, self.due) = (0, if paced { self.renewal.paced } else { u32::MAX });
-        self.expected = f64::from(moment.observed);
-        if !paced && control.window.floor() != self.expected && self.expected > 0.0 {
+        if paced {
+            self.expected = f64::from(moment.observed);
+            return;
+        }
+        self.expected = f64::from(self.seen());
+        if control.window.floor() != self.expected && self.expected > 0.0 {
             self.sender.anchor(self.expected, true, moment.at);
         }
     }
@@ -241,6 +298,7 @@ impl Passed {
                 Happened::Sent(seq) => follower.send(seq, at),
                 Happened::Heard { una, blocks, echo } => {
                     passed.room = passed.room.max(f64::from(follower.moment(at).observed));
+                    follower.judge(at);
                     follower.hear((una, blocks, echo), at);
                 }
             }
@@ -278,6 +336,7 @@ pub fn follow(
                     follower.meet_loss(at);
                 }
                 moments.push(moment);
+                follower.judge(at);
                 follower.hear((una, blocks, echo), at);
             }
         }

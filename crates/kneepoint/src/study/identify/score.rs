@@ -2,12 +2,13 @@
 //! How far a suspect is from a capture.
 //!
 //! ```text
-//! error of a moment   ln (O + 1 + x) / (O + 1), at most 0.3;   x = |E - O| - 1, not below zero
+//! error of a moment   ln (O + 1 + x) / (O + 1), at most 0.3
+//!                     x = O - E - 1, or E - O - max(1, saved), not below zero
 //! error of a suspect  the mean over time, each moment for as long as it lasted, at most a round trip; without repairs
 //! ```
 //!
 //! `E` expected, `O` observed packets in flight, whole. One packet of difference says nothing: an acknowledgement at the edge of a repair
-//! or of a round trip makes it.
+//! or of a round trip makes it. Nor do packets that the sender may send and saves up (Linux, where several segments leave at once).
 
 use super::follow::Moment;
 use crate::units::{Span, Time};
@@ -24,7 +25,8 @@ impl Moment {
     pub fn error(&self) -> f64 {
         let observed = f64::from(self.observed);
         let expected = libm::floor(self.expected + ROUNDED);
-        let off = ((expected - observed).abs() - RESOLUTION).max(0.0);
+        let saved = f64::from(self.saved).max(RESOLUTION);
+        let off = (observed - expected - RESOLUTION).max(expected - observed - saved).max(0.0);
         libm::log((observed + 1.0 + off) / (observed + 1.0)).min(WRONG)
     }
 }

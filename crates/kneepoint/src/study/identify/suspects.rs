@@ -3,6 +3,7 @@
 
 use crate::cc::{Config, Marks, REGISTRY, Start, Version, Wanted};
 use crate::settings::names::same_name;
+use crate::suggest::closest;
 
 crate::choice! {
     /// Whose version of a controller a suspect is.
@@ -55,7 +56,11 @@ pub fn suspects(names: &[String]) -> Result<Vec<Suspect>, String> {
     if let Some(unknown) = names.iter().find(|name| !all().any(|config| same_name(config.name(), name))) {
         return Err(match Config::named(unknown) {
             Some(_) => format!("`{unknown}` needs feedback of the network, which a capture does not show"),
-            None => format!("no controller is called `{unknown}`"),
+            None => {
+                let known: Vec<&str> = REGISTRY.iter().map(|entry| entry.name).collect();
+                let near = closest(unknown, &known).map_or(String::new(), |name| format!(": did you mean `{name}`?"));
+                format!("no controller is called `{unknown}`{near}")
+            }
         });
     }
     let asked = |config: &Config| names.is_empty() || names.iter().any(|name| same_name(config.name(), name));

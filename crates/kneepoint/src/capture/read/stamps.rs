@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! When data left its sender, of a capture away from it: by the timestamps that the data carries (RFC 7323).
+//!
+//! ```text
+//! late     arrival less timestamp; its least is of a packet that met no queue
+//! queue    late, beyond the least: what the packet waited before the capture, up to a tick too much
+//! left     arrival less queue; no earlier than the packet before, nor, within a tick, than the acknowledgement that it echoes was there
+//! ```
+
+use std::collections::BTreeMap;
+
+use super::Segment;
+use crate::units::{Span, Time};
+
+/// Ticks per second of clocks in use: Linux's, and those of older hosts.
+const CLOCKS: [f64; 4] = [1000.0, 250.0, 100.0, 10.0];
+/// By how much a clock may seem to be off, as queues lengthen.
+const OFF: f64 = 0.05;
+/// Ticks from which a clock is known.
+const ENOUGH: f64 = 100.0;
+
+/// The sender's clock.
+pub(super) struct Stamps {
+    first: u32,
+    tick: Span,
+    /// The least arrival less timestamp, in nanoseconds.
+    least: f64,
+    /// When acknowledgements with a timestamp were there first.
+    heard: BTreeMap<u32, Time>,
+    /// When the packet before left.
+    before: Time,
+}
+
+/// Ticks since the first timestamp.
+fn ticks(value: u32, first: u32) -> f64 {
+    f64::from(value.wrapping_sub(first) as i32)
+}
+
+impl Stamps {
+    /// None without timestamps, or if no known clock fits them.
+    pub(super) fn of(data: &[Segment]) -> Option<Stamps> {
+        let stamped = || data.iter().filter_map(|one| Some((one.at, one.timestamps?.0)));
+        let ((from, first), (to, last)) = (stamped().next()?, stamped().last()?);
+        let passed = ticks(last, first);
+        let rate = passed / to.since(from).as_secs_f64();
+        let clock = CLOCKS.into_iter().find(|clock| (rate / clock - 1.0).abs() <= OFF)?;
+        if passed < ENOUGH {
+            return None;
+        }
+        let tick = Span::from_secs_f64(1.0 / clock);
+        let late = |(at, value): (Time, u32)| at.0 as f64 - ticks(value, first) * tick.0 as f64;
+        let least = stamped().map(late).fold(f64::INFINITY, f64::min);
+        Some(Stamps { first, tick, least, heard: BTreeMap::new(), before: Time::ZERO })
+    }
+
+    /// An acknowledgement is at the sender.
+    pub(super) fn hear(&mut self, answer: &Segment, at: Time) {
+        if let Some((value, _)) = answer.timestamps {
+            self.heard.entry(value).or_insert(at);
+        }
+    }
+
+    /// When a packet left that was captured at `at`, in the times of the course.
+    pub(super) fn sent(&mut self, segment: &Segment, at: Time) -> Time {
+        let Some((value, echo)) = segment.timestamps else { return at };
+        let late = segment.at.0 as f64 - ticks(value, self.first) * self.tick.0 as f64;
+        let queue = Span((late - self.least).max(0.0) as u64);
+        let left = Time(at.0.saturating_sub(queue.0));
+        let heard = self.heard.get(&echo).copied().filter(|heard| heard.since(left) <= self.tick);
+        self.before = left.max(heard.unwrap_or(left)).max(self.before);
+        self.before
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A packet captured at this millisecond with this timestamp and echo.
+    fn packet(at: u64, stamps: (u32, u32)) -> Segment {
+        Segment { at: Time(at * 1_000_000), timestamps: Some(stamps), payload: 1000, ..Segment::default() }
+    }
+
+    /// One packet each 10 ms, which a queue delays by up to 30 ms.
+    fn queued() -> Vec<Segment> {
+        (0..60).map(|place| packet(20 + 10 * place + (place % 4) * 10, (7 + 10 * place as u32, 0))).collect()
+    }
+
+    #[test]
+    fn a_packet_left_when_its_timestamp_says_it() {
+        let data = queued();
+        let mut stamps = Stamps::of(&data).expect("a clock of 1 ms");
+        let sent: Vec<u64> = data.iter().map(|one| stamps.sent(one, one.at).0 / 1_000_000).collect();
+        assert!(sent.iter().zip(0..).all(|(sent, place)| *sent == 20 + 10 * place), "{sent:?}");
+    }
+
+    #[test]
+    fn a_packet_left_after_the_acknowledgement_that_it_echoes() {
+        let mut data = queued();
+        data[5].timestamps = Some((57, 900));
+        let mut stamps = Stamps::of(&data).expect("a clock of 1 ms");
+        let there = Time(70_400_000);
+        stamps.hear(&packet(0, (900, 0)), there);
+        let sent: Vec<Time> = data.iter().map(|one| stamps.sent(one, one.at)).collect();
+        assert_eq!((sent[4], sent[5], sent[6]), (Time(60_000_000), there, Time(80_000_000)));
+    }
+
+    #[test]
+    fn a_clock_that_is_not_known_says_nothing() {
+        let mut data = queued();
+        data.iter_mut().for_each(|one| one.timestamps = one.timestamps.map(|(value, echo)| (value * 3, echo)));
+        assert!(Stamps::of(&data).is_none());
+        assert!(Stamps::of(&[Segment::default()]).is_none());
+    }
+}
