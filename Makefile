@@ -22,7 +22,7 @@ MISSING = $(shell [ "$$(uname)" = Linux ] || echo Linux; command -v clang > /dev
   pkg-config --exists libelf zlib 2> /dev/null || echo libelf-dev zlib1g-dev pkg-config)
 BPF = $(if $(MISSING),,--features kneepoint-cli/bpf)
 
-.PHONY: gate-quic gate-linux gate-repeat replay-wasm hunt precision book deny studio test-studio test-quic test-quic-clients quic-settings fuzz-quic wheel test-python test-notebooks test-pages help run build install test check fmt reproduce web characterize bench memory dist portable dist-check ratchet validate fuzz torture wasm docs clean cargo tools linux run-live run-live-all run-live-virtual run-live-video validate-linux validate-linux-virtual validate-uml validate-streams validate-nebby readings stress-kernel test-kernels
+.PHONY: gate-quic gate-linux gate-repeat replay-wasm hunt precision book deny studio test-studio test-quic test-quic-clients quic-settings fuzz-quic wheel test-python test-notebooks test-pages help run build install test check fmt reproduce web characterize bench memory dist portable dist-check ratchet validate fuzz torture wasm docs clean cargo tools linux run-live run-live-all run-live-virtual run-live-video validate-linux validate-linux-virtual validate-uml validate-streams validate-nebby validate-captures readings stress-kernel test-kernels
 
 help: ## list the targets
 	@echo "make TARGET, where TARGET is one of"
@@ -197,6 +197,9 @@ validate: cargo ## compare with ns-2's results, also live if ns-2 is installed; 
 
 validate-nebby: cargo ## identify the 340 labelled captures of NUS-SNL/Nebby (DIR=…/sensitivity); renews the tables of docs/identify.md
 	$(CARGO) run --release --locked -p xtask -- nebby --write $(DIR)
+
+validate-captures: cargo ## capture transfers of this machine's kernel into DIR=…, and identify them; renews the tables of docs/identify.md
+	$(CARGO) run --release --locked -p xtask -- captures --record --write $(DIR)
 
 validate-streams: $(BUILD) ## live streams of ours beside recorded rows of ns-2 (two minutes); renews the last section of docs/validation.md
 	$(KNEE) reproduce validation/ns2-adaptive/rows.toml --alternatives false --out $(OUT)/streams

@@ -124,3 +124,26 @@ fn a_fault_of_an_export_has_its_line() {
     assert!(read(&EXPORT.replace(",101,100", ",x,100")).contains("line 6: tcp.seq: `x`"));
     assert!(read(&EXPORT.replace("tcp.len", "length")).contains("tcp.len is missing"));
 }
+
+#[test]
+fn a_repair_releases_no_rate() {
+    // Ten packets a second; the second one is lost, and repaired 2 s later: then 19 more are acknowledged at once.
+    let at = |millis: u64| kneepoint::units::Time(millis * 1_000_000);
+    let sent = |millis, segment| kneepoint::capture::Step { at: at(millis), what: Happened::Sent(segment) };
+    let mut steps: Vec<_> = (0..40).map(|place| sent(u64::from(place) * 100, place)).collect();
+    steps.push(sent(2050, 1));
+    for place in 0..40_u32 {
+        let (una, block) = match place {
+            0 => (1, (0, 0)),
+            1..20 => (1, (2, place + 1)),
+            _ => (place + 1, (0, 0)),
+        };
+        let (millis, blocks) = (u64::from(place) * 100 + 90, [block, (0, 0), (0, 0)]);
+        let echo = at(u64::from(place) * 100);
+        let what = Happened::Heard { una, blocks, echo };
+        steps.push(kneepoint::capture::Step { at: at(millis), what });
+    }
+    steps.sort_by_key(|step| step.at);
+    let path = Path::of(&Course { steps, ..course("reno", false) }).expect("round trips");
+    assert!(path.rate.0 < 13.0, "{}", path.rate.0);
+}

@@ -191,7 +191,8 @@ impl Course {
             if is_data {
                 if let Some((value, _)) = segment.timestamps {
                     course.timestamps = true;
-                    stamps.entry(value).or_insert(at);
+                    // Of those in a tick the last: an echo is of a retransmission unless its timestamp is an older one (RFC 3522 §3.2).
+                    stamps.insert(value, at);
                 }
                 course.send(&mut numbers, segment, at);
             } else if let Some(ack) = segment.ack.filter(|_| !segment.syn && !numbers.segments.is_empty()) {

@@ -3,10 +3,12 @@
 //!
 //! ```text
 //! base RTT   the smallest round trip
-//! rate       the greatest rate of arrivals over ten base round trips, which a standing queue keeps up
+//! rate       the greatest rate of arrivals, in order or not, over ten base round trips, which a standing queue keeps up
 //! buffer     what the greatest round trips before losses have beyond the base, at that rate:  (RTT − base) · rate
 //! host       segments before the first acknowledgement; packets that an acknowledgement answers
 //! ```
+
+use std::collections::BTreeSet;
 
 use crate::capture::{Course, Happened};
 use crate::units::{PacketRate, Span, Time};
@@ -50,6 +52,10 @@ struct Seen {
     /// When each segment was sent first, and whether once only.
     sent: Vec<(Time, bool)>,
     progress: Vec<Progress>,
+    /// Segments that the receiver was known to have, in order or not, at each acknowledgement.
+    arrived: Vec<(Time, u32)>,
+    /// Those above the first that it lacks.
+    held: BTreeSet<u32>,
     /// When segments were retransmitted.
     again: Vec<Time>,
 }
@@ -66,10 +72,20 @@ impl Seen {
                     }
                     None => seen.sent.push((step.at, true)),
                 },
-                Happened::Heard { una, .. } => seen.hear(step.at, una),
+                Happened::Heard { una, blocks, .. } => {
+                    seen.arrive(step.at, una, blocks);
+                    seen.hear(step.at, una);
+                }
             }
         }
         seen
+    }
+
+    fn arrive(&mut self, at: Time, una: u32, blocks: [(u32, u32); 3]) {
+        let una = una.max(self.progress.last().map_or(0, |last| last.una));
+        self.held.extend(blocks.into_iter().flat_map(|(first, end)| first..end));
+        self.held = self.held.split_off(&una);
+        self.arrived.push((at, una + self.held.len() as u32));
     }
 
     fn hear(&mut self, at: Time, una: u32) {
@@ -94,15 +110,15 @@ impl Seen {
     fn rate(&self, base: Span) -> PacketRate {
         let span = Span(base.0 * OVER);
         let (mut most, mut first) = (0.0_f64, 0);
-        for (place, one) in self.progress.iter().enumerate() {
-            while one.at.since(self.progress[first].at) > span {
+        for (place, (at, packets)) in self.arrived.iter().enumerate() {
+            while at.since(self.arrived[first].0) > span {
                 first += 1;
             }
-            let from = &self.progress[first];
-            let seconds = one.at.since(from.at).as_secs_f64();
+            let (from, before) = self.arrived[first];
+            let seconds = at.since(from).as_secs_f64();
             // A short interval at the beginning tells of a burst.
             if place > first && 2.0 * seconds > span.as_secs_f64() {
-                most = most.max(f64::from(one.una - from.una) / seconds);
+                most = most.max(f64::from(packets.saturating_sub(before)) / seconds);
             }
         }
         PacketRate(most)
