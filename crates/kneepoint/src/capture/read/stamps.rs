@@ -108,7 +108,8 @@ mod tests {
     #[test]
     fn a_clock_that_is_not_known_says_nothing() {
         let mut data = queued();
-        data.iter_mut().for_each(|one| one.timestamps = one.timestamps.map(|(value, echo)| (value * 3, echo)));
+        data.iter_mut()
+            .for_each(|one| one.timestamps = one.timestamps.map(|(value, echo)| (value * 3, echo)));
         assert!(Stamps::of(&data).is_none());
         assert!(Stamps::of(&[Segment::default()]).is_none());
     }

@@ -58,7 +58,8 @@ pub fn suspects(names: &[String]) -> Result<Vec<Suspect>, String> {
             Some(_) => format!("`{unknown}` needs feedback of the network, which a capture does not show"),
             None => {
                 let known: Vec<&str> = REGISTRY.iter().map(|entry| entry.name).collect();
-                let near = closest(unknown, &known).map_or(String::new(), |name| format!(": did you mean `{name}`?"));
+                let near = closest(unknown, &known)
+                    .map_or(String::new(), |name| format!(": did you mean `{name}`?"));
                 format!("no controller is called `{unknown}`{near}")
             }
         });
