@@ -160,6 +160,8 @@ impl Object for Flow {
         unsafe { told(self.place(), now.0, idle.0) };
         self.read("on_resume");
     }
+    // The table has no entry for it: a controller learns round trips from acknowledgements.
+    fn on_opened(&mut self, _: Time, _: Span) {}
     fn on_advice(&mut self, _: &Advised) {}
     fn yields(&mut self) -> bool {
         false

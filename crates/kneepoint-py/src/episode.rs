@@ -159,6 +159,11 @@ impl Object for Agent {
             under.on_resize(&Resize { window: resize.window / factor, ..*resize });
         }
     }
+    fn on_opened(&mut self, now: Time, rtt: Span) {
+        if let Some(under) = &mut self.under {
+            under.on_opened(now, rtt);
+        }
+    }
     fn on_resume(&mut self, now: Time, idle: Span) {
         if let Some(under) = &mut self.under {
             under.on_resume(now, idle);

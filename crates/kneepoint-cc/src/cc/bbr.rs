@@ -18,13 +18,14 @@
 //! loss:     for a round W = in flight + packets arrived, then W falls by the packets retransmitted;
 //!           when repaired W is as before
 //! timeout:  W = 1;  when repaired W is as before
+//! opening:  T = round trip of the handshake
 //! ```
 //!
 //! `W` window, packets; `in flight` packets; `p`, `c` gains. The phase of ProbeBW to begin with is drawn among
 //! all but the second.
 //!
 //! Readings: the allowance of three send quanta is three packets, for hosts here send one at a time; packets lost
-//! are counted when they are retransmitted; before the first RTT the rate is that of a path of 1 ms (§4.2.1), the
+//! are counted when they are retransmitted; without a handshake the rate is that of a path of 1 ms (§4.2.1) until the
 //! first RTT corrects it (as Linux does).
 //! Departures: the pace after an idle time is unchanged (§4.3.4.4 begins with gain 1), as no host reports the start of
 //! sending. Without selective acknowledgements B is less certain.
@@ -38,7 +39,7 @@
 //! RTT of the
 //! connection at least, not T; where two intervals of
 //! 4 to 16 rounds have the same rate and lose a fifth, the path has a policer, whose rate replaces B with p = 1 for 48
-//! rounds (`lt_bw`). Left out: departures scheduled ahead, because hosts here send at the time itself; whether an
+//! rounds (`lt_bw`); the first flight is as good as not paced (Linux paces no connection's first ten packets). Left out: departures scheduled ahead, because hosts here send at the time itself; whether an
 //! acknowledgement was delayed, when T has aged; gains in 256ths.
 
 use alloc::{boxed::Box, vec::Vec};
@@ -125,6 +126,8 @@ struct State {
     full_rate: f64,
     full_rounds: u32,
     pacing: f64,
+    /// The pace is that of a presumed path.
+    presumes: bool,
     window: f64,
     /// The window before a recovery episode or ProbeRTT.
     prior_window: f64,
@@ -204,8 +207,9 @@ impl State {
         }
     }
 
-    fn set_pacing(&mut self, first_rtt: Option<Span>) {
-        if let Some(rtt) = first_rtt.filter(|rtt| *rtt > Span::ZERO) {
+    fn set_pacing(&mut self, rtt: Option<Span>) {
+        if let Some(rtt) = rtt.filter(|rtt| self.presumes && *rtt > Span::ZERO) {
+            self.presumes = false;
             self.pacing = self.margin * self.params.startup_gain * self.initial_window / rtt.as_secs_f64();
         }
         let rate = self.margin * self.gain() * self.bandwidth;
@@ -287,6 +291,7 @@ impl Controller for Bbr {
             full_rate: 0.0,
             full_rounds: 0,
             pacing: 0.0,
+            presumes: true,
             window: start.initial_window,
             prior_window: 0.0,
             in_flight: 0.0,
@@ -297,11 +302,20 @@ impl Controller for Bbr {
         Bbr(Box::new(state))
     }
 
+    fn on_opened(&mut self, now: Time, rtt: Span) {
+        let state = &mut *self.0;
+        (state.rtt, state.rtt_since) = (state.rtt.min(rtt), now);
+        match &mut state.linux {
+            Some(linux) => drop(linux.least_rtt(Some(rtt))),
+            None => state.set_pacing(Some(rtt)),
+        }
+    }
+
     fn on_ack(&mut self, ack: &Ack, rng: &mut Rng) {
         let state = &mut *self.0;
-        let first_rtt = ack.rtt.filter(|_| state.rtt == Span::MAX);
+        let first = state.rtt == Span::MAX && ack.rtt.is_some();
         let least = state.least_rtt(ack);
-        let sample = state.delivery.on_ack(ack, if first_rtt.is_some() { Span::ZERO } else { least });
+        let sample = state.delivery.on_ack(ack, if first { Span::ZERO } else { least });
         state.in_flight = f64::from(ack.in_flight);
         state.learn_rate(&sample);
         if state.linux.is_some() {
@@ -315,7 +329,7 @@ impl Controller for Bbr {
         state.drain(ack.now, rng);
         state.learn_rtt(ack);
         state.probe_rtt(ack, &sample, rng);
-        state.set_pacing(first_rtt);
+        state.set_pacing(ack.rtt);
         state.set_window(ack, &sample);
     }
 
@@ -361,6 +375,28 @@ mod tests {
 
     pub(super) fn fresh() -> Bbr {
         Bbr::new(Params::default(), Start::new(10.0))
+    }
+
+    #[test]
+    fn it_begins_with_the_round_trip_of_the_handshake_for_ten_seconds() {
+        let (opened, later) = (Span::from_millis(60), Span::from_millis(61));
+        for version in [Version::Published, Version::Linux] {
+            let mut bbr = Bbr::new(Params::default(), Start { version, ..Start::new(10.0) });
+            let unpaced = bbr.control().pacing.unwrap().0;
+            bbr.on_opened(Time::ZERO, opened);
+            // Linux paces no connection's first ten packets; the draft's rate is 2.885 · 10 / 60 ms.
+            let pace = bbr.control().pacing.unwrap().0;
+            if version == Version::Linux {
+                assert_eq!(pace, unpaced)
+            } else {
+                assert_eq!(pace.round(), 481.0)
+            }
+            let mut path = Path::new(bbr, 1000.0, later);
+            path.until(|path| path.now >= Span::from_secs(9).after_start());
+            assert_eq!(path.controller.0.rtt, opened);
+            path.until(|path| path.now >= Span::from_secs(12).after_start());
+            assert!(path.controller.0.rtt >= later);
+        }
     }
 
     /// A path of 1000 packets/s and 100 ms: 100 packets.

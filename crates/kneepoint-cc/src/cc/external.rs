@@ -35,6 +35,8 @@ crate::external! {
         fn state() -> Vec<(&'static str, f64)>;
     }
     told {
+        /// The handshake took this long.
+        fn on_opened(now: Time, rtt: Span);
         /// An acknowledgement arrived, in order or duplicate.
         fn on_ack(ack: &Ack, rng: &mut Rng);
         /// A loss episode begins.

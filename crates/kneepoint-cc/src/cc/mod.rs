@@ -155,6 +155,8 @@ pub trait Controller: Clone + core::fmt::Debug {
     }
     /// A controller for a fresh connection.
     fn new(params: Self::Params, start: Start) -> Self;
+    /// The handshake took this long; never where a connection begins without one.
+    fn on_opened(&mut self, _now: Time, _rtt: Span) {}
     /// An acknowledgement arrived, in order or duplicate.
     fn on_ack(&mut self, ack: &Ack, rng: &mut Rng);
     /// A loss episode begins.
@@ -258,6 +260,9 @@ impl Any {
     }
     pub fn steers_recovery(&self) -> bool {
         each!(self, one => one.steers_recovery())
+    }
+    pub fn on_opened(&mut self, now: Time, rtt: Span) {
+        each!(self, one => one.on_opened(now, rtt))
     }
     #[inline]
     pub fn on_ack(&mut self, ack: &Ack, rng: &mut Rng) {

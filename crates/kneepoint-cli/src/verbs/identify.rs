@@ -209,7 +209,10 @@ mod tests {
         let export = "frame.time_relative,ip.src,ip.dst,tcp.srcport,tcp.dstport,tcp.seq,tcp.len,tcp.ack\n0.1,10.0.0.1,10.0.0.2,4000,5000,1,100,1\n";
         capture.read_export(export).unwrap();
         let refused = directions(&capture, Some("10.0.0.1:4000-10.0.0.2:500")).unwrap_err();
-        assert!(format!("{refused:?}").contains("did you mean `10.0.0.1:4000-10.0.0.2:5000`?"), "{refused:?}");
+        assert!(
+            format!("{refused:?}").contains("did you mean `10.0.0.1:4000-10.0.0.2:5000`?"),
+            "{refused:?}"
+        );
         assert!(directions(&capture, Some("10.0.0.1:4000-10.0.0.2:5000")).is_ok());
     }
 

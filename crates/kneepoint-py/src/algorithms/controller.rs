@@ -320,6 +320,7 @@ impl Object for Scripted {
     // The object keeps its own window, and may have no threshold; it decides about values that the host would set.
     fn on_resize(&mut self, _: &Resize) {}
     fn on_resume(&mut self, _: Time, _: Span) {}
+    fn on_opened(&mut self, _: Time, _: Span) {}
     fn yields(&mut self) -> bool {
         false
     }

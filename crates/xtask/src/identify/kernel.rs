@@ -13,7 +13,7 @@ use kneepoint::units::{Span, Time};
 use kneepoint_linux::emulator::{Capture, Side};
 use kneepoint_linux::live::{Plan, Transfer, available, experiment_captured, missing};
 
-use super::{HEADINGS, Tried, by_sender, candidates, cells, own_name, slowest, try_all, write};
+use super::{HEADINGS, Labelled, Tried, by_sender, candidates, cells, own_name, slowest, try_all, write};
 
 /// Capture transfers of this machine's kernel, and try identification on them.
 #[derive(clap::Args)]
@@ -187,14 +187,14 @@ impl Wanted {
 }
 
 /// The captures of a folder, with rates in kbit/s.
-fn files(dir: &Path) -> Result<Vec<(PathBuf, (u32, u32), String)>, String> {
+fn files(dir: &Path) -> Result<Vec<Labelled>, String> {
     let entries = std::fs::read_dir(dir).map_err(|error| format!("{}: {error}", dir.display()))?;
-    let ours = |path: PathBuf| {
-        let made = Wanted::of(&path).filter(|_| path.extension().is_some_and(|ending| ending == ENDING))?;
-        Some((path, (made.rtt, made.rate * 1000), made.controller))
+    let ours = |file: PathBuf| {
+        let made = Wanted::of(&file).filter(|_| file.extension().is_some_and(|ending| ending == ENDING))?;
+        Some(Labelled { file, delay: made.rtt, rate: made.rate * 1000, label: made.controller })
     };
     let mut found: Vec<_> = entries.flatten().filter_map(|entry| ours(entry.path())).collect();
-    found.sort();
+    found.sort_by(|one, other| one.file.cmp(&other.file));
     Ok(found)
 }
 
@@ -227,8 +227,8 @@ mod tests {
     fn a_file_is_named_so_that_its_setting_is_read_from_it() {
         for one in wanted(&["bbr".to_string()]) {
             let read = Wanted::of(Path::new(&one.file_name())).unwrap();
-            let of = |one: &Wanted| (one.controller.clone(), one.rate, one.rtt, one.buffer);
-            assert_eq!(of(&read), of(&one));
+            assert_eq!(read.file_name(), one.file_name());
+            assert_eq!((read.rate, read.rtt, read.buffer), (one.rate, one.rtt, one.buffer));
             assert!(one.valid().is_ok(), "{:?}", one.valid().err());
         }
     }

@@ -9,7 +9,7 @@ pub mod nebby;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 use kneepoint::capture::{Capture, is_capture};
@@ -21,6 +21,16 @@ use rayon::prelude::*;
 const NAMES: [(&str, &str); 1] = [("highspeed", "hstcp")];
 /// The page with the tables.
 const PAGE: &str = "docs/identify.md";
+
+/// A capture whose sender is known.
+struct Labelled {
+    file: PathBuf,
+    /// The delay in ms, the rate in kbit/s.
+    delay: u32,
+    rate: u32,
+    /// Linux's name of the controller.
+    label: String,
+}
 
 /// A capture and what was said of it.
 struct Tried {
@@ -78,7 +88,8 @@ fn candidates() -> Result<Vec<Suspect>, String> {
 }
 
 #[expect(clippy::disallowed_methods, reason = "a capture is to take no more than seconds")]
-fn try_one(file: &Path, (delay, rate): (u32, u32), label: &str, all: &[Suspect]) -> Result<Tried, String> {
+fn try_one(Labelled { file, delay, rate, label }: &Labelled, all: &[Suspect]) -> Result<Tried, String> {
+    let (delay, rate) = (*delay, *rate);
     let fault = |message: String| format!("{}: {message}", file.display());
     let bytes = std::fs::read(file).map_err(|error| fault(error.to_string()))?;
     let label = own_name(label);
@@ -105,13 +116,8 @@ fn try_one(file: &Path, (delay, rate): (u32, u32), label: &str, all: &[Suspect])
 }
 
 /// All of them, on the processors there are; each is printed with `each`.
-fn try_all(
-    files: &[(PathBuf, (u32, u32), String)],
-    all: &[Suspect],
-    each: bool,
-) -> Result<Vec<Tried>, String> {
-    let tried: Result<Vec<Tried>, String> =
-        files.par_iter().map(|(file, setting, label)| try_one(file, *setting, label, all)).collect();
+fn try_all(files: &[Labelled], all: &[Suspect], each: bool) -> Result<Vec<Tried>, String> {
+    let tried: Result<Vec<Tried>, String> = files.par_iter().map(|one| try_one(one, all)).collect();
     let tried = tried?;
     if each {
         tried.iter().for_each(|one| println!("{}", line(one)));

@@ -7,7 +7,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use super::{HEADINGS, Tried, by_sender, candidates, cells, slowest, try_all, write};
+use super::{HEADINGS, Labelled, Tried, by_sender, candidates, cells, slowest, try_all, write};
 
 /// Try identification on labelled captures.
 #[derive(clap::Args)]
@@ -34,8 +34,10 @@ pub fn run(arguments: &Arguments) -> Result<bool, String> {
     let all = candidates()?;
     let mut found = Vec::new();
     for (folder, delay, rate) in folders(&arguments.dir)? {
-        let label = |file: &Path| file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        found.extend(files(&folder)?.into_iter().map(|file| (file.clone(), (delay, rate), label(&file))));
+        found.extend(files(&folder)?.into_iter().map(|file| {
+            let label = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            Labelled { file, delay, rate, label }
+        }));
     }
     if found.is_empty() {
         return Err(format!(

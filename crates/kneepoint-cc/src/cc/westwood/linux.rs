@@ -75,7 +75,7 @@ impl Kernel {
 
     /// The path's capacity without a queue, in packets.
     fn pipe(&self) -> f64 {
-        ((self.second * self.base / self.segment) as f64).max(FLOOR_AFTER_LOSS)
+        ((self.second.saturating_mul(self.base) / self.segment) as f64).max(FLOOR_AFTER_LOSS)
     }
 
     fn sample(&mut self, now: Time, least: Span) {

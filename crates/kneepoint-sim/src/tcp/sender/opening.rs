@@ -78,10 +78,13 @@ impl Sender {
         if self.negotiates(rounds) {
             self.negotiate(packet.flags, lost, now);
         }
+        let took = now - packet.sent;
         let rtt = match self.lend(now) {
-            Some((rack, mut host)) => rack.on_opened(now - packet.sent, packet.receive_window(), &mut host),
-            None => self.rtt.sample(now - packet.sent),
+            Some((rack, mut host)) => rack.on_opened(took, packet.receive_window(), &mut host),
+            None => self.rtt.sample(took),
         };
+        self.controller.on_opened(now, took);
+        self.control = self.controller.control();
         self.phase = match rounds {
             0 | 1 => Phase::Open,
             rounds => Phase::Opening { sent: false, rounds: rounds - 1, lost: 0 },

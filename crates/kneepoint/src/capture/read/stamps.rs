@@ -40,7 +40,7 @@ impl Stamps {
     /// None without timestamps, or if no known clock fits them.
     pub(super) fn of(data: &[Segment]) -> Option<Stamps> {
         let stamped = || data.iter().filter_map(|one| Some((one.at, one.timestamps?.0)));
-        let ((from, first), (to, last)) = (stamped().next()?, stamped().last()?);
+        let ((from, first), (to, last)) = (stamped().next()?, stamped().next_back()?);
         let passed = ticks(last, first);
         let rate = passed / to.since(from).as_secs_f64();
         let clock = CLOCKS.into_iter().find(|clock| (rate / clock - 1.0).abs() <= OFF)?;

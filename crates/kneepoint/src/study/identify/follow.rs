@@ -20,7 +20,7 @@ use crate::capture::{Course, Happened, Step};
 use crate::packet::{Flags, Lag, Packet};
 use crate::rng::Rng;
 use crate::tcp::{CongestionState, Host, Options, Sender, Standing};
-use crate::units::{Bytes, Time};
+use crate::units::{Bytes, PacketRate, Time};
 
 /// What the sender had in flight at a moment.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,12 +33,19 @@ pub struct Moment {
     pub expected: f64,
     /// Packets by which the sender may have stayed below its window, because it saves permissions up and sends several segments at once.
     pub saved: u32,
+    /// Packets by which it may have gone ahead of its pace, because several segments leave at once.
+    pub ahead: u32,
     /// Whether losses are being repaired.
     pub repairs: bool,
 }
 
 /// Header of a packet with timestamps, IPv4.
 const HEADER: Bytes = Bytes(52);
+
+/// Linux sends at once what a pace sends in a second over the first (`sk_pacing_shift`), and two packets at least, below the second rate
+/// one (`min_tso_segs`), in bit/s.
+const BURSTS: f64 = 1024.0;
+const SLOW: f64 = 1.2e6;
 
 /// The greatest receive window without scaling (RFC 7323 §2), in bytes.
 const UNSCALED: u32 = 65_535;
@@ -81,6 +88,7 @@ struct Follower {
     heard: Time,
     most_growth: f64,
     room: f64,
+    mss: u32,
     timestamps: bool,
     /// The segment that ends the round trip, and round trips since the suspect went on from what was observed.
     round: u32,
@@ -101,20 +109,22 @@ struct Saving {
     /// Segments sent since the last acknowledgement, and what that took from flight.
     sent: u32,
     taken: u32,
-    /// The most saved in this round trip and in the one before.
-    most: [u32; 2],
+    /// The most saved and the most sent at once, in this round trip and in the one before.
+    most: [(u32, u32); 2],
 }
 
 impl Saving {
     /// Another acknowledgement arrives.
     fn settle(&mut self) {
-        self.most[0] = self.most[0].max(self.sent.saturating_sub(self.taken + 1));
+        let (saved, at_once) = self.most[0];
+        self.most[0] = (saved.max(self.sent.saturating_sub(self.taken + 1)), at_once.max(self.sent));
         self.sent = 0;
     }
 
-    /// The most saved of late.
-    fn lately(&self) -> u32 {
-        self.most[0].max(self.most[1])
+    /// The most saved and the most sent at once of late.
+    fn lately(&self) -> (u32, u32) {
+        let [now, before] = self.most;
+        (now.0.max(before.0), now.1.max(before.1))
     }
 }
 
@@ -144,6 +154,7 @@ impl Follower {
             heard: Time::ZERO,
             most_growth: suspect.make.most_growth(),
             room: f64::INFINITY,
+            mss: course.mss.max(1),
             timestamps: course.timestamps,
             round: 0,
             rounds: 0,
@@ -194,15 +205,25 @@ impl Follower {
     fn moment(&mut self, now: Time) -> Moment {
         self.sender.rest(self.heard);
         self.fill(now);
-        let Standing { in_flight, state, .. } = self.sender.standing();
+        let Standing { control, in_flight, state } = self.sender.standing();
         let repairs = state == CongestionState::Recovery;
         self.saving.settle();
         if state > CongestionState::Cwr {
-            (self.most, self.saving.most) = ([0; 2], [0; 2]);
+            (self.most, self.saving.most) = ([0; 2], [(0, 0); 2]);
         } else {
             self.most[0] = self.most[0].max(in_flight);
         }
-        Moment { at: now, observed: in_flight, expected: self.expected, saved: self.saving.lately(), repairs }
+        let (saved, at_once) = self.saving.lately();
+        // A pace is even: what leaves at once is before it or behind.
+        let ahead = control.pacing.map_or(0, |pace| at_once.min(self.burst(pace)));
+        let saved = saved.max(ahead);
+        Moment { at: now, observed: in_flight, expected: self.expected, saved, ahead, repairs }
+    }
+
+    /// Packets that Linux sends at once at a pace.
+    fn burst(&self, PacketRate(pace): PacketRate) -> u32 {
+        let slow = pace * f64::from(self.mss) * 8.0 < SLOW;
+        ((pace / BURSTS) as u32).max(if slow { 1 } else { 2 })
     }
 
     /// The timer of reordering may have found a loss meanwhile.
@@ -234,7 +255,7 @@ impl Follower {
             self.round = self.high;
             self.rounds += 1;
             self.most = [0, self.most[0]];
-            self.saving.most = [0, self.saving.most[0]];
+            self.saving.most = [(0, 0), self.saving.most[0]];
         }
     }
 

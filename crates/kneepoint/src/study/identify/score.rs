@@ -3,12 +3,13 @@
 //!
 //! ```text
 //! error of a moment   ln (O + 1 + x) / (O + 1), at most 0.3
-//!                     x = O - E - 1, or E - O - max(1, saved), not below zero
+//!                     x = O - E - max(1, ahead), or E - O - max(1, saved), not below zero
 //! error of a suspect  the mean over time, each moment for as long as it lasted, at most a round trip; without repairs
 //! ```
 //!
 //! `E` expected, `O` observed packets in flight, whole. One packet of difference says nothing: an acknowledgement at the edge of a repair
-//! or of a round trip makes it. Nor do packets that the sender may send and saves up (Linux, where several segments leave at once).
+//! or of a round trip makes it. Nor do packets that the sender may send and saves up (Linux, where several segments leave at once), or
+//! that leave together ahead of a pace.
 
 use super::follow::Moment;
 use crate::units::{Span, Time};
@@ -25,8 +26,8 @@ impl Moment {
     pub fn error(&self) -> f64 {
         let observed = f64::from(self.observed);
         let expected = libm::floor(self.expected + ROUNDED);
-        let saved = f64::from(self.saved).max(RESOLUTION);
-        let off = (observed - expected - RESOLUTION).max(expected - observed - saved).max(0.0);
+        let [saved, ahead] = [self.saved, self.ahead].map(|packets| f64::from(packets).max(RESOLUTION));
+        let off = (observed - expected - ahead).max(expected - observed - saved).max(0.0);
         libm::log((observed + 1.0 + off) / (observed + 1.0)).min(WRONG)
     }
 }
@@ -47,4 +48,19 @@ pub fn error(moments: &[Moment], base: Span) -> f64 {
     let all: f64 = weights.iter().sum();
     let off: f64 = moments.iter().zip(&weights).map(|(moment, weight)| weight * moment.error()).sum();
     if all > 0.0 { off / all } else { WRONG }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_saved_up_or_leaves_ahead_of_a_pace_is_no_error() {
+        let error = |observed, expected, saved, ahead| {
+            Moment { at: Time::ZERO, observed, expected, saved, ahead, repairs: false }.error()
+        };
+        assert_eq!(error(12, 10.0, 2, 2), 0.0);
+        assert_eq!(error(8, 10.0, 2, 0), 0.0);
+        assert!(error(12, 10.0, 2, 0) > 0.0 && error(13, 10.0, 2, 2) > 0.0 && error(7, 10.0, 2, 2) > 0.0);
+    }
 }
