@@ -7,6 +7,7 @@
 //! | [`carried`] | which controllers a stack can carry, and why it cannot carry the others |
 //! | `quinn`, `noq`, `s2n` | the skins, each a feature of the crate |
 //! | `tape` | signals to controllers in quinn and noq, for replay |
+//! | `record` | the qlog files of their connections |
 //! | `virtual_time` | endpoints of quinn and noq as the hosts of a scenario, another feature |
 //! | `wire` | a server and a client on the network, another |
 //!
@@ -26,6 +27,8 @@ pub mod host;
 pub mod noq;
 #[cfg(feature = "quinn")]
 pub mod quinn;
+#[cfg(feature = "qlog")]
+pub mod record;
 #[cfg(feature = "s2n")]
 pub mod s2n;
 #[cfg(any(feature = "quinn", feature = "noq"))]

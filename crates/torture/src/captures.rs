@@ -8,6 +8,7 @@ use clap::Parser;
 use kneepoint::capture::{Capture, foreign_format, is_capture, is_export, qlog};
 use kneepoint::predict;
 use kneepoint::rng::Rng;
+use kneepoint::study::identify::Path;
 use kneepoint_bench::program;
 use kneepoint_cli::Knee;
 
@@ -38,12 +39,15 @@ pub fn capture(bytes: &[u8]) {
     }
 }
 
-/// A QUIC stack's own record, and all that predictors make of it.
+/// A QUIC stack's own record, and all that predictors and identification make of it.
 pub fn qlog(bytes: &[u8]) {
     qlog::is_qlog(bytes);
     let Ok((traces, _)) = qlog::read(bytes) else { return };
     for traced in traces.iter().take(4) {
         traced.transfer.score(&predict::standard(), 1.0);
+        if let Ok(course) = traced.exchange.course() {
+            Path::of(&course);
+        }
     }
 }
 

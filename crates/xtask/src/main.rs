@@ -15,6 +15,7 @@
 //! cargo run -p xtask -- mutants                seeded faults that gates have to catch
 //! cargo run --release -p xtask -- nebby DIR    identification on labelled captures of others
 //! cargo run --release -p xtask -- captures DIR identification on captures of this machine's kernel
+//! cargo run --release -p xtask -- qlogs DIR    identification on qlog of noq and quinn
 //! cargo run -p xtask -- docs                   documentation from the registries
 //! ```
 
@@ -77,6 +78,8 @@ enum Task {
     /// Capture transfers of this machine's kernel, and try identification on them.
     #[cfg(target_os = "linux")]
     Captures(identify::kernel::Arguments),
+    /// Try identification on qlog of QUIC stacks.
+    Qlogs(identify::stacks::Arguments),
     /// Write or check the documentation generated from the registries.
     Docs(docs::Arguments),
 }
@@ -100,6 +103,7 @@ fn main() -> ExitCode {
         Task::Nebby(arguments) => identify::nebby::run(&arguments),
         #[cfg(target_os = "linux")]
         Task::Captures(arguments) => identify::kernel::run(&arguments),
+        Task::Qlogs(arguments) => identify::stacks::run(&arguments),
         Task::Docs(arguments) => docs::run(&arguments),
     };
     match done {

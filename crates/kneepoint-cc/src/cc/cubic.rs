@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! CUBIC: the window is a cubic function of the time since the last loss, flat where that loss was.
 //!
-//! RFC 9438; as era linux, `tcp_cubic` of Linux 6.18; and, as era 2006, Linux 2.6.22 after S. Ha, I. Rhee, L. Xu, "CUBIC: A New TCP-Friendly High-Speed TCP Variant", PFLDnet 2005.
+//! RFC 9438; as era rfc8312, RFC 8312; as era linux, `tcp_cubic` of Linux 6.18; and, as era 2006, Linux 2.6.22 after S. Ha, I. Rhee, L. Xu, "CUBIC: A New TCP-Friendly High-Speed TCP Variant", PFLDnet 2005.
 //!
 //! ```text
 //! Wcubic(t) = C (t - K)³ + Wmax             §4.2, Figure 1
@@ -21,6 +21,9 @@
 //!
 //! Readings: `t` does not advance while something other than the window limits the sender (§4.2, §5.8); RTT is
 //! smoothed as in RFC 6298; no acknowledgement shrinks the window.
+//!
+//! Era rfc8312 differs: K = cbrt(Wmax (1 - b) / C), so that after fast convergence the curve begins below the window, which waits for it;
+//! West = b Wmax + a t / RTT; before the first loss and after a timeout Wmax is the window as avoidance begins. QUIC stacks have this one (noq 1.4, quinn 0.11).
 //!
 //! Era linux differs: windows, losses and curve are whole packets, and time is ticks; C = 410/1024, b = 717/1024 of the window, not of the
 //! flight; slow start ends by HyStart; RTT is the smallest one. Per packet gained, 20 are acknowledged at most before the first loss and
@@ -47,6 +50,7 @@ use linux::Steps;
 mod era;
 mod era_2006;
 mod linux;
+mod rfc8312;
 
 crate::settings! {
     /// CUBIC's parameters.
@@ -159,8 +163,11 @@ impl Cubic {
         if self.era == Era::Linux {
             return self.avoid_linux(ack.now, ack.credit);
         }
-        let mut epoch = self.epoch.unwrap_or_else(|| self.begin_epoch(ack.now));
-        self.avoid_2006(&mut epoch, ack.now, ack.credit);
+        let early = self.era == Era::Rfc8312;
+        let begin = if early { Cubic::begin_epoch_8312 } else { Cubic::begin_epoch };
+        let mut epoch = self.epoch.unwrap_or_else(|| begin(self, ack.now));
+        let avoid = if early { Cubic::avoid_8312 } else { Cubic::avoid_2006 };
+        avoid(self, &mut epoch, ack.now, ack.credit);
         self.epoch = Some(epoch);
     }
 

@@ -170,8 +170,8 @@ impl Controller for Fast {
         }
         let rtt = ack.rtt.unwrap_or(self.delay.smoothed());
         let origin = self.outstanding_at(Time(ack.now.0.saturating_sub(rtt.0)));
-        self.outstanding.push_back((ack.now, f64::from(ack.in_flight + ack.acked)));
-        if ack.now > self.began + rtt {
+        self.outstanding.push_back((ack.now, f64::from(ack.in_flight) + f64::from(ack.acked)));
+        if ack.now.since(self.began) > rtt {
             self.began = ack.now;
             self.acked = [0.0, self.acked[0]];
             self.updating = !self.updating;

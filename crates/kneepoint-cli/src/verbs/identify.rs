@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `knee identify`: which congestion control sent a capture.
 
-use std::path::PathBuf;
+mod logged;
+
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use kneepoint::capture::{self, Capture, Direction};
@@ -14,33 +16,36 @@ use kneepoint_bench::files;
 use kneepoint_bench::session::Session;
 
 use super::Verb;
-use super::predict::opened::{Files, open};
+use super::predict::opened::{Files, is_qlog, open};
 use crate::failure::Failure;
 use crate::outputs::{Out, report_at, write_report};
 use crate::pictures::{ChartOptions, Printer};
 use crate::terminal;
 
-/// Say which congestion control sent a packet capture
+/// Say which congestion control sent a packet capture or a qlog
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   knee identify my.pcap
   knee identify my.pcap --against reno,cubic,bbr
+  knee identify connection.sqlog            the qlog of a QUIC sender
   knee identify my.pcapng --flow 10.0.0.1:443-10.0.0.2:5001 --json | jq '.flows[].controller'
   tshark -r my.pcap -T fields -E header=y -E separator=, -E quote=d -e frame.time_relative -e ip.src -e ip.dst \\
     -e tcp.srcport -e tcp.dstport -e tcp.seq -e tcp.ack -e tcp.len > my.csv; knee identify my.csv
 
 Nothing is learned from examples: each candidate is led through the capture, and what it would have had in flight is compared with what \
-was. A capture is best taken at the sender of the data, with headers whole, and begins with the handshake. docs/identify.md says how right \
-it is.")]
+was. A capture is best taken at the sender of the data, with headers whole, and begins with the handshake; a qlog is that of the sender. \
+docs/identify.md says how right it is.")]
 pub struct Arguments {
-    /// Captures of one path: pcap, pcapng, or CSV of tshark with names of columns, compressed (.gz .zst .xz) or not
+    /// Captures of one path: pcap, pcapng, or CSV of tshark with names of columns; or qlog of senders; compressed (.gz .zst .xz) or not
     #[arg(value_name = "CAPTURE", required = true)]
     files: Vec<PathBuf>,
-    /// The flow: ADDRESS:PORT-ADDRESS:PORT, the sender first [default: each that carried a tenth of the most data]
+    /// The flow: ADDRESS:PORT-ADDRESS:PORT, the sender first, or the name of a qlog's connection [default: each that carried a tenth of the
+    /// most data]
     #[arg(long)]
     flow: Option<String>,
-    /// Candidates, or `all`: every controller that needs no help of the network [default: the controllers of mainline Linux]
+    /// Candidates, or `all`: every controller that needs no help of the network [default: the controllers of mainline Linux, or for qlog
+    /// those of QUIC stacks]
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     against: Vec<String>,
     #[command(flatten)]
@@ -62,6 +67,8 @@ const MAINLINE: [&str; 17] = [
     "reno", "bbr", "bic", "cdg", "cubic", "dctcp", "hstcp", "htcp", "hybla", "illinois", "lp", "nv",
     "scalable", "vegas", "veno", "westwood", "yeah",
 ];
+/// The controllers that QUIC stacks have, of those that need no help of the network.
+const OF_STACKS: [&str; 5] = ["reno", "cubic", "bbr", "bbr3", "copa"];
 /// Flows with less than this part of the data of the largest are left out.
 const PART: u64 = 10;
 /// Flows that are looked at unless one is named.
@@ -77,12 +84,7 @@ fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Fa
     session.print(if as_json { json } else { terminal::shown(&document) })
 }
 
-fn keep(
-    session: &Session,
-    found: &Identification,
-    out: &std::path::Path,
-    printer: &Printer,
-) -> Result<(), Failure> {
+fn keep(session: &Session, found: &Identification, out: &Path, printer: &Printer) -> Result<(), Failure> {
     let out = Out::Given(out.to_path_buf()).settle(session)?;
     let Answer { document, json, tables, .. } = answered(found);
     write_report(session, &document, &out, printer)?;
@@ -103,10 +105,27 @@ fn answered(found: &Identification) -> Answer {
     Answer::whole(identification::document(found), json::render(found), tables)
 }
 
+/// Flows, and remarks.
+type Found = (Vec<IdentifiedFlow>, Vec<String>);
+
 fn found(session: &Session, arguments: &Arguments) -> Result<Identification, Failure> {
-    let suspects = suspects(&candidates(&arguments.against)).map_err(|message| {
-        Failure::usage(format!("--against: {message}"), "`knee list controllers` shows the names")
-    })?;
+    let qlog = arguments.files.iter().map(|file| is_qlog(file)).collect::<Result<Vec<_>, _>>()?;
+    let (flows, mut notes) = match qlog.iter().position(|qlog| !qlog) {
+        None => logged::found(session, arguments)?,
+        Some(_) if !qlog.contains(&true) => captured(session, arguments)?,
+        Some(other) => {
+            let message = format!("`{}` is not qlog", arguments.files[other].display());
+            return Err(Failure::usage(message, "give qlog only, or none"));
+        }
+    };
+    notes.push(UNPROVEN.into());
+    let names = arguments.files.iter().map(|file| file.display().to_string()).collect::<Vec<_>>();
+    Ok(Identification { title: names.join(", "), flows, notes })
+}
+
+/// The flows of captures.
+fn captured(session: &Session, arguments: &Arguments) -> Result<Found, Failure> {
+    let suspects = asked(&arguments.against, &MAINLINE, suspects)?;
     let Files { capture, mut notes, warnings } = open(&arguments.files)?;
     warnings.iter().for_each(|warning| session.tell(format!("warning: {warning}")));
     let mut flows = Vec::new();
@@ -123,18 +142,23 @@ fn found(session: &Session, arguments: &Arguments) -> Result<Identification, Fai
             "capture both directions of a TCP transfer at its sender",
         ));
     }
-    notes.push(UNPROVEN.into());
-    let names = arguments.files.iter().map(|file| file.display().to_string()).collect::<Vec<_>>();
-    Ok(Identification { title: names.join(", "), flows, notes })
+    Ok((flows, notes))
 }
 
-/// The names of candidates; none for all.
-fn candidates(against: &[String]) -> Vec<String> {
-    match against {
-        [] => MAINLINE.map(String::from).to_vec(),
+/// The candidates of these names, `usual` ones for none, as `made` has them.
+fn asked(
+    against: &[String],
+    usual: &[&str],
+    made: fn(&[String]) -> Result<Vec<Suspect>, String>,
+) -> Result<Vec<Suspect>, Failure> {
+    let names = match against {
+        [] => usual.iter().map(|name| (*name).to_string()).collect(),
         [all] if all == ALL => Vec::new(),
         named => named.to_vec(),
-    }
+    };
+    made(&names).map_err(|message| {
+        Failure::usage(format!("--against: {message}"), "`knee list controllers` shows the names")
+    })
 }
 
 fn identified(

@@ -24,6 +24,7 @@ mod fuzz;
 mod gating;
 mod hostile;
 mod hunting;
+mod identifying;
 #[cfg(target_os = "linux")]
 mod limits;
 mod manners;

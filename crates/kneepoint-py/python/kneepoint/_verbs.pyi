@@ -487,11 +487,11 @@ def identify(
     out: Optional[Path] = None,
     progress: Shown = None,
 ) -> Result:
-    """Say which congestion control sent a packet capture.
+    """Say which congestion control sent a packet capture or a qlog.
 
-    files: Captures of one path: pcap, pcapng, or CSV of tshark with names of columns, compressed (.gz .zst .xz) or not
-    flow: The flow: ADDRESS:PORT-ADDRESS:PORT, the sender first [default: each that carried a tenth of the most data]
-    against: Candidates, or `all`: every controller that needs no help of the network [default: the controllers of mainline Linux]
+    files: Captures of one path: pcap, pcapng, or CSV of tshark with names of columns; or qlog of senders; compressed (.gz .zst .xz) or not
+    flow: The flow: ADDRESS:PORT-ADDRESS:PORT, the sender first, or the name of a qlog's connection [default: each that carried a tenth of the most data]
+    against: Candidates, or `all`: every controller that needs no help of the network [default: the controllers of mainline Linux, or for qlog those of QUIC stacks]
     charts: Formats of the charts in OUT/figures; SVG is always written
     size: Size of these charts on paper, as in 3.3in, 8cm or, with the height, 3.3x2.2in; they are laid out for it with letters of 8 pt
     font: Family of their letters, as in "Times New Roman" [default: the reader's own in SVG, Roboto in PNG and PDF]

@@ -36,7 +36,7 @@ pub(super) fn seed(stack: &str, settings: &Settings, side: u64) -> [u8; 32] {
 }
 
 /// Both ends of connections in a stack. quinn and noq have the same names but different types; their differences are the
-/// functions `endpoint`, `handle`, `transmit` and `hand_over` of the room that uses this.
+/// functions `endpoint`, `handle`, `transmit`, `hand_over` and `recorded` of the room that uses this, and `CORRECT`.
 macro_rules! ends {
     () => {
         type Controllers = Arc<dyn ControllerFactory + Send + Sync>;
@@ -69,9 +69,15 @@ macro_rules! ends {
                 let seen: Controllers =
                     Arc::new(Seen { inner: Arc::clone(&self.0), ear: settings.ear.clone() });
                 let ids = AtomicU64::new(settings.number << 32 | 1 << 31);
+                let mut transport = transport(settings, seen);
+                if let Some((records, name)) = &settings.record
+                    && let Some((record, _)) = records.begin(name, "client", CORRECT)
+                {
+                    recorded(&mut transport, record, name.clone(), Some(now));
+                }
                 let mut config = ClientConfig::new(Arc::new(Plain));
                 config
-                    .transport_config(transport(settings, seen))
+                    .transport_config(Arc::new(transport))
                     .token_store(Arc::new(NoneTokenStore))
                     .initial_dst_cid_provider(Arc::new(move || {
                         ConnectionId::new(&ids.fetch_add(1, Ordering::Relaxed).to_be_bytes())
@@ -92,14 +98,14 @@ macro_rules! ends {
             fn receiver(&self, settings: &Settings) -> Box<dyn End> {
                 let mut config = ServerConfig::new(Arc::new(Plain), Arc::new(Plain));
                 // A receiver has a controller too, for its acknowledgements. Nobody looks at that.
-                config.transport_config(transport(settings, Arc::clone(&self.0)));
+                config.transport_config(Arc::new(transport(settings, Arc::clone(&self.0))));
                 let endpoint = numbered(settings, 1, Some(Arc::new(config)));
                 let (peer, role) = (ADDRESSES[0], Role::Receives);
                 Box::new(Host { endpoint, connection: None, peer, role, buffer: Vec::new() })
             }
         }
 
-        fn transport(settings: &Settings, controllers: Controllers) -> Arc<TransportConfig> {
+        fn transport(settings: &Settings, controllers: Controllers) -> TransportConfig {
             let mut config = TransportConfig::default();
             let payload = settings.payload() as u16;
             let window = VarInt::from_u64(WINDOW).expect("below 2^62");
@@ -112,7 +118,7 @@ macro_rules! ends {
                 .receive_window(window)
                 .send_window(WINDOW)
                 .allow_spin(false);
-            Arc::new(config)
+            config
         }
 
         fn numbered(settings: &Settings, side: u64, server: Option<Arc<ServerConfig>>) -> Endpoint {

@@ -30,10 +30,11 @@ use std::vec::Vec;
 
 use kneepoint_cc::cc::Config;
 
+use crate::record::Records;
 use crate::tape::Tape;
 
 pub use fitness::refuse;
-pub use run::{run, run_each, run_until};
+pub use run::{run, run_each, run_recorded, run_until};
 pub use seen::Ear;
 
 /// Every stack whose endpoints can be hosts.
@@ -98,6 +99,8 @@ pub struct Settings {
     pub number: u64,
     /// Receives the signals to the sender's controller.
     pub ear: Ear,
+    /// Where the stack records the sender, and as what.
+    pub record: Option<(Records, String)>,
 }
 
 impl Settings {

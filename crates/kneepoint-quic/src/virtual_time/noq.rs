@@ -33,6 +33,7 @@ use super::plain::{Handshake, Plain, TAG, by_messages, keys, without_limits};
 use super::seen::{Heard, Seen, Watched, observable, passed_on};
 use super::{Datagram, End, Ends, Factory, Hosts, News, Own, Settings};
 use crate::noq::Carried;
+use crate::record::{Correct, by_noq as recorded, of_noq};
 use crate::tape::Tape;
 
 /// noq.
@@ -46,6 +47,8 @@ pub(super) const HOSTS: Hosts = Hosts {
     ],
     carrying,
 };
+
+const CORRECT: Correct = of_noq;
 
 ends!();
 keys!();

@@ -32,6 +32,7 @@ use super::plain::{Handshake, Plain, TAG, by_messages, keys, without_limits};
 use super::seen::{Heard, Seen, Watched, observable, passed_on};
 use super::{Datagram, End, Ends, Factory, Hosts, News, Own, Settings};
 use crate::quinn::Carried;
+use crate::record::{Correct, by_quinn as recorded, of_quinn};
 use crate::tape::Tape;
 
 /// quinn.
@@ -45,6 +46,8 @@ pub(super) const HOSTS: Hosts = Hosts {
     ],
     carrying,
 };
+
+const CORRECT: Correct = of_quinn;
 
 ends!();
 keys!();

@@ -19,6 +19,7 @@ use kneepoint_sim::trace::{Event, FlowId, LinkId, Observer, View};
 use super::fitness::refuse;
 use super::seen::Ear;
 use super::{Datagram, End, Factory, HEADERS, Settings};
+use crate::record::Records;
 
 /// The two bits of explicit congestion notification (RFC 3168).
 mod ecn {
@@ -54,6 +55,24 @@ pub fn run_each<O: Observer>(
     watch: O,
 ) -> Result<O, String> {
     let mut run = Run::new(valid, seed, hosts, watch)?;
+    run.advance(&|| false)?;
+    Ok(run.finish())
+}
+
+/// The same, with the qlog of each sender as `NAME-FLOW_client.sqlog`: the scenario's name and the number of the flow.
+pub fn run_recorded<O: Observer>(
+    valid: &Valid,
+    seed: u64,
+    hosts: &[Factory],
+    records: &Records,
+    watch: O,
+) -> Result<O, String> {
+    let of = |group: usize, _| hosts.get(group).cloned();
+    let mut run = Run::new(valid, seed, &of, watch)?;
+    for flow in &mut run.flows {
+        let name = std::format!("{}-{}", valid.name(), flow.settings.number);
+        flow.settings.record = Some((records.clone(), name));
+    }
     run.advance(&|| false)?;
     Ok(run.finish())
 }
@@ -132,7 +151,13 @@ impl Setup<'_> {
             self.flows.push(Flow {
                 group: place as u32,
                 hosts: made,
-                settings: Settings { packet, seed: self.seed, number: number.into(), ear: Ear::default() },
+                settings: Settings {
+                    packet,
+                    seed: self.seed,
+                    number: number.into(),
+                    ear: Ear::default(),
+                    record: None,
+                },
                 size: member.size.map(|size| size.0),
                 hops,
                 start,

@@ -83,8 +83,7 @@ macro_rules! endpoint {
             peer: SocketAddr,
             cc: &Config,
         ) -> Option<PathBuf> {
-            let record = records.begin(&id, side, <stack::Connection as Paths>::CORRECT)?;
-            let path = record.path();
+            let (record, path) = records.begin(&id, side, <stack::Connection as Paths>::CORRECT)?;
             let title = std::format!("{} on {}, {side}, peer {peer}", cc.name(), NAME);
             <stack::Connection as Paths>::recorded(config, record, title);
             Some(path)

@@ -20,7 +20,6 @@ mod http3;
 mod noq;
 mod object;
 mod quinn;
-mod record;
 mod serve;
 mod tls;
 
@@ -35,9 +34,9 @@ use kneepoint_cc::cc::Config;
 use crate::carried::{self, carries};
 use tls::Identity;
 
+pub use crate::record::Records;
 pub use fetch::{Fetch, Fetched};
 pub use object::{Site, made};
-pub use record::Records;
 pub use serve::{Limits, Path, Summary};
 pub use tls::Hash;
 

@@ -6,8 +6,8 @@ use std::boxed::Box;
 use std::net::{SocketAddr, UdpSocket};
 use std::path::PathBuf;
 use std::string::{String, ToString};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Duration;
 use std::vec::Vec;
 
 use ::noq as stack;
@@ -19,38 +19,21 @@ use stack::PathId;
 use stack::crypto::rustls::{HandshakeData, QuicClientConfig, QuicServerConfig};
 
 use super::object::Site;
-use super::record::{self, Correct, Record, Records};
 use super::serve::{self, Limits, Output, Path, Tally};
 use super::{IDLE, LONGEST_ID};
 use crate::carried::NOQ;
 use crate::noq::{Carried, Connection as Carrier};
+use crate::record::{self, Correct, Record, Records};
 
 const NAME: &str = NOQ.name;
 
 super::endpoint::endpoint!();
 
-/// Gives the record to the only connection of its configuration.
-struct Once(Mutex<Option<stack::QlogConfig>>);
-
-impl stack::QlogFactory for Once {
-    fn for_connection(
-        &self,
-        _: stack::Side,
-        _: SocketAddr,
-        _: stack::ConnectionId,
-        _: Instant,
-    ) -> Option<stack::QlogConfig> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
-}
-
 impl Paths for stack::Connection {
     const CORRECT: Correct = record::of_noq;
 
     fn recorded(config: &mut stack::TransportConfig, record: Record, title: String) {
-        let mut qlog = stack::QlogConfig::new(Box::new(record));
-        qlog.title(Some(title));
-        config.qlog_factory(Arc::new(Once(Mutex::new(Some(qlog)))));
+        record::by_noq(config, record, title, None);
     }
 
     fn path(&self) -> Option<Path> {

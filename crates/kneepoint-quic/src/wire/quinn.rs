@@ -18,11 +18,11 @@ use proto::ConnectionIdGenerator;
 use stack::crypto::rustls::{HandshakeData, QuicClientConfig, QuicServerConfig};
 
 use super::object::Site;
-use super::record::{self, Correct, Record, Records};
 use super::serve::{self, Limits, Output, Path, Tally};
 use super::{IDLE, LONGEST_ID, http3};
 use crate::carried::QUINN;
 use crate::quinn::{Carried, Connection as Carrier};
+use crate::record::{self, Correct, Record, Records};
 
 const NAME: &str = QUINN.name;
 
@@ -32,9 +32,7 @@ impl Paths for stack::Connection {
     const CORRECT: Correct = record::of_quinn;
 
     fn recorded(config: &mut stack::TransportConfig, record: Record, title: String) {
-        let mut qlog = stack::QlogConfig::default();
-        qlog.writer(Box::new(record)).title(Some(title));
-        config.qlog_stream(qlog.into_stream());
+        record::by_quinn(config, record, title, None);
     }
 
     fn path(&self) -> Option<Path> {

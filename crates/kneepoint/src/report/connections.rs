@@ -71,7 +71,7 @@ pub struct Course {
 impl Connection {
     /// A connection with the numbers of its record.
     pub fn of(traced: Traced) -> Connection {
-        let Traced { name, transfer, instants } = traced;
+        let Traced { name, transfer, instants, .. } = traced;
         let trips: Vec<f64> = transfer.samples.iter().map(|sample| sample.rtt.as_millis_f64()).collect();
         let seconds = transfer.lasted.as_secs_f64();
         let delivered = instants.last().map_or(0, |last| last.delivered);
@@ -281,6 +281,7 @@ mod tests {
     use super::super::json;
     use super::*;
     use crate::capture::Transfer;
+    use crate::capture::qlog::Exchange;
     use crate::predict::Sample;
 
     /// A second at 8 Mbit/s and 20 ms, with two losses near each other and one apart.
@@ -305,7 +306,8 @@ mod tests {
             lasted: Span::from_secs(1),
             ..Transfer::default()
         };
-        Connection::of(Traced { name: name.into(), transfer, instants: (0..=1000).map(instant).collect() })
+        let instants = (0..=1000).map(instant).collect();
+        Connection::of(Traced { name: name.into(), transfer, instants, exchange: Exchange::default() })
     }
 
     #[test]
@@ -346,6 +348,7 @@ mod tests {
             name: "bare".into(),
             transfer: Transfer::default(),
             instants: Vec::new(),
+            exchange: Exchange::default(),
         });
         assert!(bare.figure("f".into()).is_none() && bare.rates().is_empty() && bare.happenings().is_empty());
         let all = Connections { title: "x".into(), connections: vec![bare], notes: Vec::new() };

@@ -332,7 +332,7 @@ mod tests {
             draws: false,
         };
         let classes: Vec<Class> = all.iter().map(class).collect();
-        let names: Vec<_> = drawn(&classes).iter().flat_map(|class| class.names()).collect();
+        let names: Vec<_> = drawn(&classes).iter().flat_map(|one| one.names()).collect();
         let mut once = names.clone();
         once.dedup();
         assert_eq!((names.len(), once.len()), (3, 3), "{names:?}");

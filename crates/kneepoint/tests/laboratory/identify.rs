@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Identification: simulated flows are named, strangers are refused, exports are read.
 
-use kneepoint::capture::{Capture, Course, Happened};
-use kneepoint::study::identify::{Path, Suspect, Verdict, identify, suspects, witness};
+use kneepoint::capture::{Capture, Course, Happened, qlog};
+use kneepoint::study::identify::{Path, Suspect, Verdict, identify, suspects, suspects_in_quic, witness};
+use kneepoint::trace::FlowId;
 use kneepoint::units::{PacketRate, Span};
+use kneepoint::{run, scenario};
 
 /// A path of 10 Mbit/s, 40 ms and a buffer of its bandwidth-delay product.
 fn path() -> Path {
@@ -34,6 +36,7 @@ fn course(name: &str, guessed: bool) -> Course {
         timestamps: true,
         dated: false,
         vantage: None,
+        windows: Vec::new(),
     };
     witness(&all(&[name])[0], &empty, &path(), 7).expect("a path that can be simulated")
 }
@@ -72,6 +75,47 @@ fn a_sender_that_is_no_candidate_is_refused() {
     let candidates = all(&["reno", "vegas", "westwood"]);
     let verdict = verdict(&course("cubic", false), &candidates);
     assert!(verdict.answer().is_none(), "{} is within {}", verdict.classes[0].error, verdict.limit());
+}
+
+/// The same path as scenario.
+fn logged(name: &str) -> Vec<u8> {
+    let text = format!(
+        "[run]\nduration = \"20s\"\nmeasure = \"0s..20s\"\n[topology]\nkind = \"dumbbell\"\nrate = \"10mbit\"\nrtt = \"40ms\"\n\
+         buffer = \"33pkt\"\naccess = \"full\"\n[tcp]\npreset = \"linux\"\ncontrollers = \"published\"\n[[flows]]\ncc = \"{name}\"\n"
+    );
+    let plan = scenario::parse(&text).expect("a scenario");
+    let valid = &plan.cases[0].valid;
+    let tracer = qlog::Tracer::new(Vec::new(), valid, FlowId(0), name).expect("a flow");
+    run::run(valid, 3, tracer).0.finish().expect("written")
+}
+
+/// What is said of a simulated sender by its log.
+fn by_log(name: &str, candidates: &[&str]) -> Verdict {
+    let candidates = candidates.iter().map(|one| (*one).to_string()).collect::<Vec<_>>();
+    let (traces, _) = qlog::read(&logged(name)).expect("qlog");
+    let course = traces[0].exchange.course().expect("a sender's");
+    verdict(&course, &suspects_in_quic(&candidates).expect("registered"))
+}
+
+#[test]
+fn a_sender_is_told_by_its_qlog() {
+    // It loses nothing here, so that the log has every acknowledgement.
+    let vegas = by_log("vegas", &[]);
+    assert_eq!(vegas.answer().expect("a name").names(), ["vegas"]);
+    assert!(by_log("vegas", &["reno", "cubic", "bbr"]).answer().is_none());
+    // Acknowledgements out of order are not among the events of a run: too little for a name, and yet nearest.
+    assert_eq!(by_log("reno", &["reno", "cubic", "bbr", "bbr3", "copa"]).classes[0].names(), ["reno"]);
+}
+
+#[test]
+fn cubic_is_a_candidate_of_both_documents_where_stacks_have_both() {
+    let versions = |all: Vec<Suspect>| all.iter().map(Suspect::full_name).collect::<Vec<_>>();
+    let quic = versions(suspects_in_quic(&["cubic".into(), "reno".into()]).expect("registered"));
+    assert_eq!(
+        quic,
+        ["reno (published)", "reno (linux)", "cubic (published)", "cubic (rfc8312)", "cubic (linux)"]
+    );
+    assert!(!versions(all(&["cubic"])).contains(&"cubic (rfc8312)".to_string()));
 }
 
 #[test]

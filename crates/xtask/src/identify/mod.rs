@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `knee identify` tried on captures whose senders are known: those of others ([`nebby`]), and of this machine's kernel ([`kernel`]).
+//! `knee identify` tried on captures whose senders are known: those of others ([`nebby`]), of this machine's kernel ([`kernel`]), and qlog of
+//! QUIC stacks ([`stacks`]).
 //!
 //! Each capture is identified twice: with all candidates, and without the one that sent it, which is to be refused.
 
 #[cfg(target_os = "linux")]
 pub mod kernel;
 pub mod nebby;
+pub mod stacks;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use kneepoint::capture::{Capture, is_capture};
+use kneepoint::capture::{Capture, Course, is_capture, qlog};
 use kneepoint::study::identify::{Class, Suspect, Verdict, identify, suspects};
 use kneepoint_linux::uml::LINUX;
 use rayon::prelude::*;
@@ -28,7 +30,7 @@ struct Labelled {
     /// The delay in ms, the rate in kbit/s.
     delay: u32,
     rate: u32,
-    /// Linux's name of the controller.
+    /// The name of the controller, or Linux's.
     label: String,
 }
 
@@ -94,14 +96,7 @@ fn try_one(Labelled { file, delay, rate, label }: &Labelled, all: &[Suspect]) ->
     let bytes = std::fs::read(file).map_err(|error| fault(error.to_string()))?;
     let label = own_name(label);
     let began = Instant::now();
-    let mut capture = Capture::default();
-    if is_capture(&bytes) {
-        capture.read(&bytes).map_err(|cut| fault(cut.to_string()))?;
-    } else {
-        capture.read_export(&String::from_utf8_lossy(&bytes)).map_err(|cut| fault(cut.to_string()))?;
-    }
-    let (direction, _) = *capture.senders().first().ok_or_else(|| fault("no data".into()))?;
-    let course = capture.course(direction).ok_or_else(|| fault("no data".into()))?;
+    let course = course(&bytes).map_err(fault)?;
     let verdict = identify(&course, all);
     let seconds = began.elapsed().as_secs_f64();
     // Those that nothing tells from it here would be right.
@@ -113,6 +108,23 @@ fn try_one(Labelled { file, delay, rate, label }: &Labelled, all: &[Suspect]) ->
         all.iter().filter(|one| one.name() != label && !same.contains(&one.name())).cloned().collect();
     let refused = identify(&course, &others).is_some_and(|other| other.answer().is_none());
     Ok(Tried { label, delay, rate, verdict, refused, seconds })
+}
+
+/// What the sender of a file did.
+fn course(bytes: &[u8]) -> Result<Course, String> {
+    const NONE: &str = "no data";
+    if qlog::is_qlog(bytes) {
+        let (traces, _) = qlog::read(bytes).map_err(|cut| cut.to_string())?;
+        return traces.first().ok_or(NONE)?.exchange.course().map_err(|why| format!("it {why}"));
+    }
+    let mut capture = Capture::default();
+    if is_capture(bytes) {
+        capture.read(bytes).map_err(|cut| cut.to_string())?;
+    } else {
+        capture.read_export(&String::from_utf8_lossy(bytes)).map_err(|cut| cut.to_string())?;
+    }
+    let (direction, _) = *capture.senders().first().ok_or(NONE)?;
+    Ok(capture.course(direction).ok_or(NONE)?)
 }
 
 /// All of them, on the processors there are; each is printed with `each`.

@@ -10,6 +10,8 @@ crate::choice! {
         Auto = "auto",
         /// RFC 9438 of 2023.
         Rfc9438 = "rfc9438",
+        /// RFC 8312 of 2018.
+        Rfc8312 = "rfc8312",
         /// Linux 6.18.
         Linux = "linux",
         /// Linux 2.6.22, as ns-2 carries it.
@@ -29,7 +31,7 @@ impl Era {
     /// C, b, and how slow start ends.
     pub(super) fn rules(self) -> (f64, f64, SlowStart) {
         match self {
-            Era::Auto | Era::Rfc9438 => (0.4, 0.7, SlowStart::Doubling),
+            Era::Auto | Era::Rfc9438 | Era::Rfc8312 => (0.4, 0.7, SlowStart::Doubling),
             Era::Linux => (410.0 / 1024.0, 717.0 / 1024.0, SlowStart::HyStart),
             Era::Linux2006 => (0.4, 819.0 / 1024.0, SlowStart::Doubling),
         }

@@ -93,15 +93,8 @@ impl Course {
         if !carries_data(data) {
             return;
         }
-        let frames = data["frames"].as_array().into_iter().flatten();
-        let acks = frames.filter(|frame| frame["frame_type"] == "ack");
-        for range in acks.filter_map(|ack| ack["acked_ranges"].as_array()).flatten() {
+        for (from, to) in acked_ranges(data) {
             self.has_frames = true;
-            let Some(from) = range[0].as_u64() else { continue };
-            let to = range[1].as_u64().unwrap_or(from);
-            if from > to {
-                continue;
-            }
             let within = self.outstanding.range(from..=to).map(|(number, _)| *number).collect::<Vec<_>>();
             for number in within {
                 let (_, bytes) = self.outstanding.remove(&number).unwrap_or_default();
@@ -172,20 +165,32 @@ fn milliseconds(data: &Value, name: &str) -> Option<f64> {
     data[name].as_f64().filter(|trip| *trip > 0.0 && *trip < LATEST)
 }
 
+/// The ranges of packets that a packet acknowledges, with their last numbers.
+pub(super) fn acked_ranges(data: &Value) -> impl Iterator<Item = (u64, u64)> {
+    let frames = data["frames"].as_array().into_iter().flatten();
+    let acks = frames.filter(|frame| frame["frame_type"] == "ack");
+    let ranges = acks.filter_map(|ack| ack["acked_ranges"].as_array()).flatten();
+    let ends = ranges.filter_map(|range| {
+        let from = range[0].as_u64()?;
+        Some((from, range[1].as_u64().unwrap_or(from)))
+    });
+    ends.filter(|(from, to)| from <= to)
+}
+
 /// The length of a packet. Some stacks write it into the header.
-fn length(data: &Value) -> u64 {
+pub(super) fn length(data: &Value) -> u64 {
     let lengths = [&data["raw"]["length"], &data["header"]["packet_size"], &data["header"]["length"]];
     lengths.into_iter().find_map(Value::as_u64).unwrap_or(0)
 }
 
 /// The number of a packet that may carry data.
-fn number(data: &Value) -> Option<u64> {
+pub(super) fn number(data: &Value) -> Option<u64> {
     let number = data["header"]["packet_number"].as_u64().or(data["packet_number"].as_u64());
     number.filter(|_| carries_data(data))
 }
 
 /// Whether a packet may carry data: handshake packets have their own number space.
-fn carries_data(data: &Value) -> bool {
+pub(super) fn carries_data(data: &Value) -> bool {
     let kinds = [&data["header"]["packet_type"], &data["packet_type"], &data["type"]];
     let kind = kinds.into_iter().find_map(Value::as_str);
     kind.is_none_or(|kind| matches!(kind, "1RTT" | "0RTT" | "application_data"))

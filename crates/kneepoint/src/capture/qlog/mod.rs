@@ -14,10 +14,13 @@
 //! acknowledgements. Nor is the rate of a controller that paces an event.
 
 mod course;
+mod exchange;
 mod read;
+mod segments;
 mod write;
 
 pub use course::Instant;
+pub use exchange::{Exchange, Unfit};
 pub use read::{Traced, is_qlog, read};
 pub use write::Tracer;
 

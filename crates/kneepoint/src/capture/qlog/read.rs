@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::SEPARATOR;
 use super::course::{Course, Instant};
+use super::exchange::Exchange;
 use crate::capture::{Malformed, Transfer};
 use crate::units::Time;
 
@@ -19,6 +20,8 @@ pub struct Traced {
     pub transfer: Transfer,
     /// The state of its recovery, each time that it was logged, in order of time.
     pub instants: Vec<Instant>,
+    /// Its packets.
+    pub exchange: Exchange,
 }
 
 /// Leading bytes of a document that contain its identification.
@@ -126,17 +129,20 @@ impl Trace {
             self.common_fields["time_format"].as_str(),
             Some("relative_to_previous_event" | "delta")
         );
-        let (mut course, mut begin, mut last) = (Course::default(), None, 0.0);
+        let (mut course, mut exchange) = (Course::default(), Exchange::default());
+        let (mut begin, mut last) = (None, 0.0);
         for Happened { time, name: event, data } in &self.events {
             if !time.is_finite() || time.abs() > LATEST {
                 return Err(fault(0, format!("{time} is not a time in milliseconds")));
             }
             last = if relative { last + time } else { *time };
             let since = (last - *begin.get_or_insert(last)).clamp(0.0, LATEST);
-            course.take(Time(libm::round(since * 1e6) as u64), event, data);
+            let at = Time(libm::round(since * 1e6) as u64);
+            course.take(at, event, data);
+            exchange.take(at, event, data);
         }
         let (transfer, instants) = course.finish();
-        Ok(Traced { name, transfer, instants })
+        Ok(Traced { name, transfer, instants, exchange })
     }
 }
 

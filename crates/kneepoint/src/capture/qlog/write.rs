@@ -21,6 +21,8 @@ pub struct Tracer<W> {
     out: W,
     flow: FlowId,
     payload: u64,
+    /// Bytes of a full packet, which windows and flights are counted in, as QUIC counts them.
+    packet: u64,
     /// Number of the next transmission.
     number: u64,
     /// Number of the next packet that the peer would send.
@@ -75,6 +77,7 @@ impl<W: Write> Tracer<W> {
             out,
             flow,
             payload: tcp.payload.0.max(1),
+            packet: (tcp.payload + tcp.header).0,
             number: 0,
             answers: 0,
             una: 0,
@@ -150,8 +153,8 @@ impl<W: Write> Tracer<W> {
             self.event(at, "quic:packet_received", json!({ "header": header(answer), "frames": [frame] }))?;
         }
         let mut metrics = json!({
-            "congestion_window": (window * self.payload as f64) as u64,
-            "bytes_in_flight": self.outstanding.len() as u64 * self.payload,
+            "congestion_window": (window * self.packet as f64) as u64,
+            "bytes_in_flight": self.outstanding.len() as u64 * self.packet,
             "packets_in_flight": self.outstanding.len(),
         });
         if let Some(rtt) = rtt {

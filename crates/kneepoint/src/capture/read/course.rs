@@ -63,6 +63,8 @@ pub struct Course {
     pub dated: bool,
     /// Where it was captured, if the handshake was.
     pub vantage: Option<Vantage>,
+    /// Windows that the sender logged, in packets, each after so many steps; none of a capture.
+    pub windows: Vec<(usize, f64)>,
 }
 
 /// Segments by their bytes.
@@ -185,6 +187,7 @@ impl Course {
             timestamps: false,
             dated,
             vantage,
+            windows: Vec::new(),
         };
         let (mut numbers, mut stamps, mut least) = (Numbers::default(), BTreeMap::new(), None);
         for (at, segment, is_data) in passed {

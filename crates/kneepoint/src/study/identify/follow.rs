@@ -4,15 +4,16 @@
 //!
 //! ```text
 //! moment      before an acknowledgement: all that the last one permitted was sent
-//! observed    packets in flight, as Linux's recovery counts them
+//! observed    packets in flight, as Linux's recovery counts them; where the sender logged its window, that
 //! expected    E, of the suspect:  an acknowledgement takes as much from E as from what is observed;
-//!             without a pace E is at least the window; with one E grows by it up to the window
+//!             without a pace E is at least the window; with one E grows by it up to the window. Of a logged window it is the window
 //! ```
 //!
 //! Some round trips after each repair the suspect goes on from the window that is observed ([`RENEWAL`]): those before tell how it reduces
 //! its window, those after how it changes one. A suspect with a pace does so at the end of each repair and with each round trip: a pace
 //! says how much more leaves, not how much is in flight.
 
+use std::iter::Peekable;
 use std::sync::Arc;
 
 use super::suspects::Suspect;
@@ -27,7 +28,7 @@ use crate::units::{Bytes, PacketRate, Time};
 pub struct Moment {
     /// When.
     pub at: Time,
-    /// Packets in flight.
+    /// Packets in flight, or the window that was logged.
     pub observed: u32,
     /// Packets that the suspect would have had.
     pub expected: f64,
@@ -56,7 +57,7 @@ fn options(course: &Course, suspect: &Suspect) -> Options {
         payload: Bytes(u64::from(course.mss.max(1))),
         header: HEADER,
         handshake: course.opening.is_some(),
-        initial_window: f64::from(course.first_flight().max(1)),
+        initial_window: first_window(course),
         sack: course.selective,
         controllers: suspect.make.version(),
         // The capture says how much there was to send.
@@ -64,6 +65,12 @@ fn options(course: &Course, suspect: &Suspect) -> Options {
         slow_start_after_idle: false,
         ..Options::of(Host::Linux)
     }
+}
+
+/// The window that was logged before the first packet, else what was sent before the first answer.
+fn first_window(course: &Course) -> f64 {
+    let logged = course.windows.first().filter(|(after, _)| *after == 0).map(|(_, window)| *window);
+    logged.unwrap_or(f64::from(course.first_flight())).max(1.0)
 }
 
 /// When a suspect goes on from what is observed, in round trips.
@@ -100,6 +107,8 @@ struct Follower {
     /// The most in flight in this round trip and in the one before: the window is at least that.
     most: [u32; 2],
     saving: Saving,
+    /// The window that the sender logged last.
+    logged: Option<u32>,
 }
 
 /// How many permissions to send a sender saves up (Linux `tcp_tso_should_defer`): after an acknowledgement it sends more than the packets
@@ -141,10 +150,10 @@ impl Follower {
             let answer = Packet::ack(0, 0, HEADER.0 as u16, Flags::SYN, sent, [(0, 0); 3]);
             sender.on_ack(&answer, sent + rtt, &mut rng);
         }
-        let flight = f64::from(course.first_flight().max(1));
-        if sender.standing().control.window.floor() != flight {
+        let first = first_window(course);
+        if sender.standing().control.window.floor() != first.floor() {
             // Some know from the handshake how much to begin with.
-            sender.anchor(flight, false, Time::ZERO);
+            sender.anchor(first, false, Time::ZERO);
         }
         Follower {
             sender,
@@ -163,6 +172,19 @@ impl Follower {
             high: 0,
             most: [0; 2],
             saving: Saving::default(),
+            logged: None,
+        }
+    }
+
+    /// Packets in flight, or the window where the sender says it.
+    fn observed(&self) -> u32 {
+        self.logged.unwrap_or_else(|| self.sender.standing().in_flight)
+    }
+
+    /// Takes the windows that were logged before a step.
+    fn read<'w>(&mut self, windows: &mut Peekable<impl Iterator<Item = &'w (usize, f64)>>, step: usize) {
+        while let Some((_, window)) = windows.next_if(|(after, _)| *after <= step) {
+            self.logged = Some(libm::floor(*window) as u32);
         }
     }
 
@@ -205,19 +227,25 @@ impl Follower {
     fn moment(&mut self, now: Time) -> Moment {
         self.sender.rest(self.heard);
         self.fill(now);
-        let Standing { control, in_flight, state } = self.sender.standing();
+        let Standing { control, state, .. } = self.sender.standing();
+        let observed = self.observed();
         let repairs = state == CongestionState::Recovery;
         self.saving.settle();
         if state > CongestionState::Cwr {
             (self.most, self.saving.most) = ([0; 2], [(0, 0); 2]);
         } else {
-            self.most[0] = self.most[0].max(in_flight);
+            self.most[0] = self.most[0].max(observed);
         }
-        let (saved, at_once) = self.saving.lately();
-        // A pace is even: what leaves at once is before it or behind.
-        let ahead = control.pacing.map_or(0, |pace| at_once.min(self.burst(pace)));
-        let saved = saved.max(ahead);
-        Moment { at: now, observed: in_flight, expected: self.expected, saved, ahead, repairs }
+        let (expected, saved, ahead) = match self.logged {
+            Some(_) => (control.window.floor().min(self.room), 0, 0),
+            None => {
+                let (saved, at_once) = self.saving.lately();
+                // A pace is even: what leaves at once is before it or behind.
+                let ahead = control.pacing.map_or(0, |pace| at_once.min(self.burst(pace)));
+                (self.expected, saved.max(ahead), ahead)
+            }
+        };
+        Moment { at: now, observed, expected, saved, ahead, repairs }
     }
 
     /// Packets that Linux sends at once at a pace.
@@ -235,7 +263,7 @@ impl Follower {
 
     /// The window that the sender was seen to have: the most that it filled of late.
     fn seen(&self) -> u32 {
-        self.most[0].max(self.most[1]).max(self.sender.standing().in_flight)
+        self.most[0].max(self.most[1]).max(self.observed())
     }
 
     fn hear(&mut self, (una, blocks, echo): (u32, [(u32, u32); 3], Time), now: Time) {
@@ -313,7 +341,9 @@ impl Passed {
         let mut follower = Follower::new(course, suspect, 1, RENEWAL);
         let room = f64::from(UNSCALED / course.mss.max(1));
         let mut passed = Passed { losses: Vec::new(), room };
+        let mut windows = course.windows.iter().peekable();
         for (place, &Step { at, what }) in course.steps.iter().enumerate() {
+            follower.read(&mut windows, place);
             let before = follower.repairs();
             match what {
                 Happened::Sent(seq) => follower.send(seq, at),
@@ -343,7 +373,9 @@ pub fn follow(
     let mut moments = Vec::new();
     follower.room = passed.room;
     let mut losses = passed.losses.iter().peekable();
+    let mut windows = course.windows.iter().peekable();
     for (place, &Step { at, what }) in course.steps.iter().enumerate() {
+        follower.read(&mut windows, place);
         let loses = losses.next_if(|loss| **loss == place).is_some();
         if loses && matches!(what, Happened::Sent(_)) {
             follower.meet_loss(at);

@@ -19,6 +19,6 @@ mod witness;
 pub use follow::{Moment, Passed, RENEWAL, Renewal, follow};
 pub use path::Path;
 pub use score::{error, weights};
-pub use suspects::{Make, Suspect, suspects};
+pub use suspects::{Make, Suspect, suspects, suspects_in_quic};
 pub use verdict::{Class, Decisive, Verdict, identify};
 pub use witness::witness;

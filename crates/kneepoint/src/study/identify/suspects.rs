@@ -2,6 +2,7 @@
 //! Who may have sent: every registered controller that needs no help of the network, as it was published and as Linux has it.
 
 use crate::cc::{Config, Marks, REGISTRY, Start, Version, Wanted};
+use crate::settings::Raw;
 use crate::settings::names::same_name;
 use crate::suggest::closest;
 
@@ -14,13 +15,27 @@ crate::choice! {
         LinuxBefore = "linux before 5.6",
         /// As it was published.
         Published = "published",
+        /// As it was published before, CUBIC in RFC 8312.
+        Rfc8312 = "rfc8312",
     }
 }
 
 impl Make {
     /// The version of the controller.
     pub fn version(self) -> Version {
-        if self == Make::Published { Version::Published } else { Version::Linux }
+        match self {
+            Make::Published | Make::Rfc8312 => Version::Published,
+            Make::Linux | Make::LinuxBefore => Version::Linux,
+        }
+    }
+
+    /// A controller in this version; none if it has none.
+    fn of(self, config: &Config) -> Option<Suspect> {
+        let mut config = config.clone();
+        if self == Make::Rfc8312 {
+            config.set("era", &Raw::Text(self.name().into())).ok()?;
+        }
+        Some(Suspect { config, make: self })
     }
 
     /// Packets by which an acknowledgement may grow the window in congestion avoidance.
@@ -50,8 +65,22 @@ impl Suspect {
     }
 }
 
-/// All of them, or those of these names. The error names one that is not registered, or that asks the network for feedback.
+/// Versions that senders of TCP have.
+const OF_HOSTS: [Make; 3] = [Make::Linux, Make::LinuxBefore, Make::Published];
+/// Versions that QUIC stacks have.
+const OF_QUIC: [Make; 3] = [Make::Published, Make::Rfc8312, Make::Linux];
+
+/// All of them, or those of these names, as senders of TCP have them. The error names one that is not registered, or that asks the network for feedback.
 pub fn suspects(names: &[String]) -> Result<Vec<Suspect>, String> {
+    made(names, OF_HOSTS)
+}
+
+/// The same, as QUIC stacks have them.
+pub fn suspects_in_quic(names: &[String]) -> Result<Vec<Suspect>, String> {
+    made(names, OF_QUIC)
+}
+
+fn made(names: &[String], makes: [Make; 3]) -> Result<Vec<Suspect>, String> {
     let all = || REGISTRY.iter().filter_map(|entry| Config::named(entry.name)).filter(alone);
     if let Some(unknown) = names.iter().find(|name| !all().any(|config| same_name(config.name(), name))) {
         return Err(match Config::named(unknown) {
@@ -65,11 +94,8 @@ pub fn suspects(names: &[String]) -> Result<Vec<Suspect>, String> {
         });
     }
     let asked = |config: &Config| names.is_empty() || names.iter().any(|name| same_name(config.name(), name));
-    let makes = |config: Config| {
-        let of = move |make: &Make| Suspect { config: config.clone(), make: *make };
-        Make::ALL.iter().map(of)
-    };
-    Ok(all().filter(asked).flat_map(makes).collect())
+    let each = |config: Config| makes.into_iter().filter_map(move |make| make.of(&config));
+    Ok(all().filter(asked).flat_map(each).collect())
 }
 
 /// Whether it needs nothing but acknowledgements: no feedback, and no queues that mark early and often.

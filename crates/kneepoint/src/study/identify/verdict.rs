@@ -16,7 +16,7 @@
 use super::follow::{Moment, Passed, RENEWAL, follow};
 use super::path::Path;
 use super::score::{WRONG, error, weights};
-use super::suspects::{Make, Suspect};
+use super::suspects::Suspect;
 use super::witness::witness;
 use crate::capture::Course;
 use crate::units::Time;
@@ -37,7 +37,7 @@ const DECISIVE: usize = 3;
 /// Suspects that expect the same.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Class {
-    /// The members, Linux's versions before published ones.
+    /// The members, by versions in the order of the candidates.
     pub suspects: Vec<Suspect>,
     /// The error.
     pub error: f64,
@@ -163,8 +163,8 @@ fn classes(course: &Course, suspects: &[Suspect], path: &Path) -> Vec<Class> {
             }),
         }
     }
-    let linux = |suspect: &Suspect| Make::ALL.iter().position(|make| *make == suspect.make);
-    classes.iter_mut().for_each(|class| class.suspects.sort_by_key(linux));
+    let order = |suspect: &Suspect| suspects.iter().position(|one| one.make == suspect.make);
+    classes.iter_mut().for_each(|class| class.suspects.sort_by_key(order));
     classes.sort_by(|one, other| one.error.total_cmp(&other.error));
     classes
 }

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Records of connections: the qlog files of their stacks, bounded, and with what the stacks get wrong put right.
 
+use std::boxed::Box;
 use std::fmt::Display;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::string::String;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 use std::vec::Vec;
 
 use serde_json::{Value, json};
@@ -40,9 +43,9 @@ impl Records {
         Ok(Records { folder: folder.to_path_buf(), made: Arc::default() })
     }
 
-    /// The file of a connection, named by its original destination connection ID and the side that writes it. `None` after
+    /// The file of a connection and its name, by its original destination connection ID and the side that writes it. `None` after
     /// [`Records::FILES`], and where it exists already.
-    pub(super) fn begin(&self, id: &dyn Display, side: &str, correct: Correct) -> Option<Record> {
+    pub(crate) fn begin(&self, id: &dyn Display, side: &str, correct: Correct) -> Option<(Record, PathBuf)> {
         self.made
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |made| {
                 (made < Self::FILES).then_some(made + 1)
@@ -50,15 +53,56 @@ impl Records {
             .ok()?;
         let path = self.folder.join(std::format!("{id}_{side}.sqlog"));
         let file = OpenOptions::new().write(true).create_new(true).open(&path).ok()?;
-        Some(Record { path, file: BufWriter::new(file), left: Self::BYTES, line: Vec::new(), correct })
+        Some((Record { file: BufWriter::new(file), left: Self::BYTES, line: Vec::new(), correct }, path))
     }
 }
 
+/// Gives the record to the only connection of its configuration.
+struct Once(Mutex<Option<noq_proto::QlogConfig>>);
+
+impl noq_proto::QlogFactory for Once {
+    fn for_connection(
+        &self,
+        _: noq_proto::Side,
+        _: SocketAddr,
+        _: noq_proto::ConnectionId,
+        _: Instant,
+    ) -> Option<noq_proto::QlogConfig> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+/// Lets the connection of a configuration of noq be recorded, with times since `begin`, or since its beginning.
+pub(crate) fn by_noq(
+    config: &mut noq_proto::TransportConfig,
+    record: Record,
+    title: String,
+    begin: Option<Instant>,
+) {
+    let mut qlog = noq_proto::QlogConfig::new(Box::new(record));
+    qlog.title(Some(title));
+    begin.map(|begin| qlog.start_time(begin));
+    config.qlog_factory(Arc::new(Once(Mutex::new(Some(qlog)))));
+}
+
+/// The same for connections of quinn.
+pub(crate) fn by_quinn(
+    config: &mut quinn_proto::TransportConfig,
+    record: Record,
+    title: String,
+    begin: Option<Instant>,
+) {
+    let mut qlog = quinn_proto::QlogConfig::default();
+    qlog.writer(Box::new(record)).title(Some(title));
+    begin.map(|begin| qlog.start_time(begin));
+    config.qlog_stream(qlog.into_stream());
+}
+
 /// What a stack's records need before they are qlog.
-pub(super) type Correct = fn(&mut Value);
+pub(crate) type Correct = fn(&mut Value);
 
 /// quinn writes round trips in seconds; qlog has milliseconds.
-pub(super) fn of_quinn(record: &mut Value) {
+pub(crate) fn of_quinn(record: &mut Value) {
     let Some(data) = record.get_mut("data") else { return };
     for name in ROUND_TRIPS {
         let trip = data.get_mut(name);
@@ -70,7 +114,7 @@ pub(super) fn of_quinn(record: &mut Value) {
 }
 
 /// noq writes the number after the last one as the end of an acknowledged range; qlog has the last one.
-pub(super) fn of_noq(record: &mut Value) {
+pub(crate) fn of_noq(record: &mut Value) {
     let frames = record.get_mut("data").and_then(|data| data.get_mut("frames")).and_then(Value::as_array_mut);
     let ranges =
         frames.into_iter().flatten().filter_map(|frame| frame.get_mut("acked_ranges")?.as_array_mut());
@@ -88,8 +132,7 @@ pub(super) fn of_noq(record: &mut Value) {
 }
 
 /// A qlog file in progress. It never fails: a connection goes on where its record cannot.
-pub(super) struct Record {
-    path: PathBuf,
+pub(crate) struct Record {
     file: BufWriter<File>,
     left: u64,
     line: Vec<u8>,
@@ -97,11 +140,6 @@ pub(super) struct Record {
 }
 
 impl Record {
-    /// Its name.
-    pub(super) fn path(&self) -> PathBuf {
-        self.path.clone()
-    }
-
     /// Writes the line, corrected. Whole lines only: a reader takes everything until the last one.
     fn end(&mut self) -> io::Result<()> {
         let line = self.line.strip_prefix(&[SEPARATOR]).unwrap_or(&self.line);
@@ -164,7 +202,7 @@ mod tests {
     fn files_and_their_bytes_are_bounded_and_whole_lines() {
         let folder = std::env::temp_dir().join(std::format!("knee-records-{}", std::process::id()));
         let records = Records::in_folder(&folder).expect("a folder");
-        let mut record = records.begin(&"ab", "server", |_| {}).expect("a file");
+        let (mut record, _) = records.begin(&"ab", "server", |_| {}).expect("a file");
         assert!(records.begin(&"ab", "server", |_| {}).is_none(), "it exists");
         record.left = 40;
         for _ in 0..9 {
