@@ -170,7 +170,7 @@ impl Controller for Fast {
         }
         let rtt = ack.rtt.unwrap_or(self.delay.smoothed());
         let origin = self.outstanding_at(Time(ack.now.0.saturating_sub(rtt.0)));
-        self.outstanding.push_back((ack.now, f64::from(ack.in_flight) + f64::from(ack.acked)));
+        self.outstanding.push_back((ack.now, (i64::from(ack.in_flight) + i64::from(ack.acked)) as f64));
         if ack.now.since(self.began) > rtt {
             self.began = ack.now;
             self.acked = [0.0, self.acked[0]];
