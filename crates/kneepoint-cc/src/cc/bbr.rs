@@ -259,9 +259,10 @@ impl Controller for Bbr {
     fn on_opened(&mut self, now: Time, rtt: Span) {
         let state = &mut *self.0;
         (state.rtt, state.rtt_since) = (state.rtt.min(rtt), now);
-        match &mut state.linux {
-            Some(linux) => drop(linux.least_rtt(Some(rtt))),
-            None => state.set_pacing(Some(rtt)),
+        if let Some(linux) = &mut state.linux {
+            linux.least_rtt(Some(rtt));
+        } else {
+            state.set_pacing(Some(rtt));
         }
     }
 

@@ -160,15 +160,11 @@ impl Cubic {
     /// Congestion avoidance in other eras, in a separate function to save registers in the first.
     #[inline(never)]
     fn avoid_otherwise(&mut self, ack: &Ack) {
-        if self.era == Era::Linux {
-            return self.avoid_linux(ack.now, ack.credit);
+        match self.era {
+            Era::Linux => self.avoid_linux(ack.now, ack.credit),
+            Era::Rfc8312 => self.avoid_8312(ack.now, ack.credit),
+            Era::Auto | Era::Rfc9438 | Era::Linux2006 => self.avoid_2006(ack.now, ack.credit),
         }
-        let early = self.era == Era::Rfc8312;
-        let begin = if early { Cubic::begin_epoch_8312 } else { Cubic::begin_epoch };
-        let mut epoch = self.epoch.unwrap_or_else(|| begin(self, ack.now));
-        let avoid = if early { Cubic::avoid_8312 } else { Cubic::avoid_2006 };
-        avoid(self, &mut epoch, ack.now, ack.credit);
-        self.epoch = Some(epoch);
     }
 
     /// Slow start; in era linux the rest of an acknowledgement at its end counts in avoidance.

@@ -261,6 +261,8 @@ impl Any {
     pub fn steers_recovery(&self) -> bool {
         each!(self, one => one.steers_recovery())
     }
+    #[cold]
+    #[inline(never)]
     pub fn on_opened(&mut self, now: Time, rtt: Span) {
         each!(self, one => one.on_opened(now, rtt))
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! CUBIC's congestion avoidance as Linux 2.6.22 has it: the header of `cubic.rs` says what differs.
 
-use super::{Cubic, Epoch, cubic_window, seconds};
+use super::{Cubic, cubic_window, seconds};
 use crate::units::Time;
 
 /// `W` gained per packet acknowledged before the first loss.
@@ -12,7 +12,8 @@ const GAIN_BELOW: f64 = 1.0 / 100.0;
 
 impl Cubic {
     /// Congestion avoidance as Linux 2.6.22 has it.
-    pub(super) fn avoid_2006(&mut self, epoch: &mut Epoch, now: Time, credit: f64) {
+    pub(super) fn avoid_2006(&mut self, now: Time, credit: f64) {
+        let mut epoch = self.epoch.unwrap_or_else(|| self.begin_epoch(now));
         let window = self.window.packets;
         let rtt = seconds(self.rtt.least().unwrap_or_default());
         let ahead = seconds(now.since(epoch.began)) + rtt;
@@ -31,6 +32,7 @@ impl Cubic {
             step = step.max(epoch.reno - window);
         }
         self.window.packets += credit * (step / window).min(1.0);
+        self.epoch = Some(epoch);
     }
 }
 

@@ -6,7 +6,7 @@ use crate::units::Time;
 
 impl Cubic {
     /// The curve returns to Wmax as from its share of that, whatever the window is.
-    pub(super) fn begin_epoch_8312(&self, now: Time) -> Epoch {
+    fn begin_epoch_8312(&self, now: Time) -> Epoch {
         let window = self.window.packets;
         let (k, origin) = match self.w_max > 0.0 {
             true => (libm::cbrt(self.w_max * (1.0 - self.beta) / self.scale), self.w_max),
@@ -16,7 +16,8 @@ impl Cubic {
     }
 
     /// Congestion avoidance as RFC 8312 has it.
-    pub(super) fn avoid_8312(&mut self, epoch: &mut Epoch, now: Time, credit: f64) {
+    pub(super) fn avoid_8312(&mut self, now: Time, credit: f64) {
+        let mut epoch = self.epoch.unwrap_or_else(|| self.begin_epoch_8312(now));
         let window = self.window.packets;
         let (t, rtt) = (seconds(now.since(epoch.began)), seconds(self.rtt.smoothed()));
         if rtt > 0.0 {
@@ -24,10 +25,11 @@ impl Cubic {
         }
         if self.reno_friendly && cubic_window(self.scale, t, epoch.k, epoch.origin) < epoch.reno {
             self.window.packets = window.max(epoch.reno);
-            return;
+        } else {
+            let step = cubic_window(self.scale, t + rtt, epoch.k, epoch.origin) - window;
+            self.window.packets += credit * (step / window).clamp(0.0, 1.0);
         }
-        let step = cubic_window(self.scale, t + rtt, epoch.k, epoch.origin) - window;
-        self.window.packets += credit * (step / window).clamp(0.0, 1.0);
+        self.epoch = Some(epoch);
     }
 }
 
