@@ -151,7 +151,7 @@ mod tests {
     use super::super::{Params, Westwood};
     use crate::cc::tests::Trace;
     use crate::cc::{Controller, Start, Version};
-    use crate::units::Span;
+    use crate::units::{Span, Time};
 
     /// A packet each 10 ms for 20 s, with a round trip of 100 ms.
     fn steady(segment: u32) -> Trace<Westwood> {
@@ -177,18 +177,36 @@ mod tests {
     }
 
     #[test]
-    fn whole_bytes_per_tick_hide_a_quarter_of_a_slow_rate() {
-        // 19 of 19.2 bytes a tick arrive in small segments, and each filter loses up to seven eighths of a byte at a time.
+    fn whole_bytes_per_tick_hide_a_part_of_a_slow_rate() {
+        // 19.2 bytes a tick arrive in small segments: 19 are counted, and each filter settles up to seven bytes below what it is given.
         let small = steady(48).controller.kernel.unwrap();
         let large = steady(1448).controller.kernel.unwrap();
         assert!(large.rate() > 97.0, "{}", large.rate());
-        assert!(small.rate() <= large.rate(), "{}", small.rate());
+        assert!((5.0 / 0.192..=19.0 / 0.192).contains(&small.rate()), "{}", small.rate());
+    }
+
+    #[test]
+    fn a_filter_stays_below_a_rate_that_grew_by_less_than_a_byte_in_eight() {
+        // (7 · 12 + 19) / 8 = 12, whole.
+        let mut kernel = super::Kernel {
+            rtt: 1,
+            began: Some(Time::ZERO),
+            first: 12,
+            second: 12,
+            ..super::Kernel::new(48)
+        };
+        kernel.bytes = 19 * 100;
+        kernel.sample(Time::ZERO + super::TICK * 100, Span::ZERO);
+        assert_eq!((kernel.first, kernel.second), (12, 12));
+        kernel.bytes = 20 * 100;
+        kernel.sample(Time::ZERO + super::TICK * 200, Span::ZERO);
+        assert_eq!((kernel.first, kernel.second), (13, 12));
     }
 
     #[test]
     fn duplicates_announce_what_is_acknowledged_later() {
         let mut kernel = super::Kernel::new(100);
-        let counted = [0, 0, 3, 0, 0, 0, 2, 2].map(|acked| kernel.counted(acked));
-        assert_eq!(counted, [1, 1, 1, 1, 1, 1, 1, 1]);
+        let counted = [0, 0, 5, 0, 0, 0, 2, 4].map(|acked| kernel.counted(acked));
+        assert_eq!(counted, [1, 1, 3, 1, 1, 1, 1, 3]);
     }
 }
