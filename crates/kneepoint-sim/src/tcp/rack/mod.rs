@@ -47,6 +47,7 @@ use outstanding::Outstanding;
 use timer::Timer;
 pub use timer::Woken;
 use transmit::Turn;
+pub use transmit::unit_at;
 use undo::{Undo, millisecond};
 use usage::Usage;
 

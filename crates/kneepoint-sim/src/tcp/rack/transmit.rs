@@ -17,7 +17,7 @@
 use super::lent::Lent;
 use super::timer::Purpose;
 use super::{CongestionState as State, Forced, Rack};
-use crate::units::{Span, Time};
+use crate::units::{Bytes, PacketRate, Span, Time};
 
 /// Bytes of the largest unit that Linux hands to a device.
 const LARGEST: u64 = 65_535;
@@ -158,7 +158,7 @@ impl Rack {
         let window = host.control.window;
         let pace = if window < host.threshold() / 2.0 { PACES.0 } else { PACES.1 };
         let packets = pace * window.max(f64::from(self.out.len())) / srtt.max(1e-6);
-        ((packets / UNITS_PER_SECOND) as u32).clamp(SMALLEST, largest(host))
+        unit_at(PacketRate(packets), host.options.payload)
     }
 
     /// Whether segments wait for more to leave with them.
@@ -181,7 +181,7 @@ impl Rack {
 
     /// Segments from the next one to the end of its buffer. Linux fills buffers of 64 KiB behind the first flight.
     fn left_of_buffer(&self, host: &Lent) -> u32 {
-        let size = largest(host);
+        let size = largest(host.options.payload);
         size - self.out.high().saturating_sub(host.options.initial_window as u32) % size
     }
 
@@ -254,6 +254,11 @@ impl Rack {
 }
 
 /// Segments of the largest unit.
-fn largest(host: &Lent) -> u32 {
-    (LARGEST / host.options.payload.0).max(u64::from(SMALLEST)) as u32
+fn largest(payload: Bytes) -> u32 {
+    (LARGEST / payload.0).max(u64::from(SMALLEST)) as u32
+}
+
+/// Segments with this payload that leave together at a pace (Linux `tcp_tso_autosize`).
+pub fn unit_at(pace: PacketRate, payload: Bytes) -> u32 {
+    ((pace.0 / UNITS_PER_SECOND) as u32).clamp(SMALLEST, largest(payload))
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::{Phase, Sender};
 use crate::cc::{Cause, Control};
 use crate::tcp::CongestionState;
-use crate::units::Time;
+use crate::units::{PacketRate, Time};
 
 /// Where a sender stands.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -80,6 +80,11 @@ impl Sender {
             let threshold = if avoids { threshold.min(window) } else { threshold };
             host.resize(window, threshold, Cause::Idle);
         }
+    }
+
+    /// Segments that its host sends together at a pace.
+    pub fn unit(&self, pace: PacketRate) -> u32 {
+        crate::tcp::rack::unit_at(pace, self.options.payload)
     }
 
     /// Where it stands. Without recovery by time, packets in flight are those outstanding.

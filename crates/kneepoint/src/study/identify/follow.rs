@@ -21,7 +21,7 @@ use crate::capture::{Course, Happened, Step};
 use crate::packet::{Flags, Lag, Packet};
 use crate::rng::Rng;
 use crate::tcp::{CongestionState, Host, Options, Sender, Standing};
-use crate::units::{Bytes, PacketRate, Time};
+use crate::units::{Bytes, Time};
 
 /// What the sender had in flight at a moment.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -42,11 +42,6 @@ pub struct Moment {
 
 /// Header of a packet with timestamps, IPv4.
 const HEADER: Bytes = Bytes(52);
-
-/// Linux sends at once what a pace sends in a second over the first (`sk_pacing_shift`), and two packets at least, below the second rate
-/// one (`min_tso_segs`), in bit/s.
-const BURSTS: f64 = 1024.0;
-const SLOW: f64 = 1.2e6;
 
 /// The greatest receive window without scaling (RFC 7323 §2), in bytes.
 const UNSCALED: u32 = 65_535;
@@ -95,7 +90,6 @@ struct Follower {
     heard: Time,
     most_growth: f64,
     room: f64,
-    mss: u32,
     timestamps: bool,
     /// The segment that ends the round trip, and round trips since the suspect went on from what was observed.
     round: u32,
@@ -163,7 +157,6 @@ impl Follower {
             heard: Time::ZERO,
             most_growth: suspect.make.most_growth(),
             room: f64::INFINITY,
-            mss: course.mss.max(1),
             timestamps: course.timestamps,
             round: 0,
             rounds: 0,
@@ -241,17 +234,11 @@ impl Follower {
             None => {
                 let (saved, at_once) = self.saving.lately();
                 // A pace is even: what leaves at once is before it or behind.
-                let ahead = control.pacing.map_or(0, |pace| at_once.min(self.burst(pace)));
+                let ahead = control.pacing.map_or(0, |pace| at_once.min(self.sender.unit(pace)));
                 (self.expected, saved.max(ahead), ahead)
             }
         };
         Moment { at: now, observed, expected, saved, ahead, repairs }
-    }
-
-    /// Packets that Linux sends at once at a pace.
-    fn burst(&self, PacketRate(pace): PacketRate) -> u32 {
-        let slow = pace * f64::from(self.mss) * 8.0 < SLOW;
-        ((pace / BURSTS) as u32).max(if slow { 1 } else { 2 })
     }
 
     /// The timer of reordering may have found a loss meanwhile.
