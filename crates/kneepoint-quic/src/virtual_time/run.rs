@@ -7,19 +7,21 @@ use std::string::String;
 use std::time::{Duration, Instant};
 use std::vec::Vec;
 
-use kneepoint_cc::rng::Rng;
 use kneepoint_cc::units::{Bytes, Span, Time};
 use kneepoint_sim::event::EventQueue;
-use kneepoint_sim::link::{Links, NodeId, Routes};
+use kneepoint_sim::link::{Links, Routes};
 use kneepoint_sim::packet::{Flags, Hint, Packet};
 use kneepoint_sim::queue::{Backlog, Fate};
-use kneepoint_sim::spec::{Group, Valid};
+use kneepoint_sim::spec::Valid;
 use kneepoint_sim::trace::{Event, FlowId, LinkId, Observer, View};
 
 use super::fitness::refuse;
-use super::seen::Ear;
 use super::{Datagram, End, Factory, HEADERS, Settings};
 use crate::record::Records;
+
+mod setup;
+
+use setup::Setup;
 
 /// The two bits of explicit congestion notification (RFC 3168).
 mod ecn {
@@ -120,61 +122,6 @@ struct Run<'a, O> {
     sent: u32,
     watch: Lost<O>,
     began: Instant,
-}
-
-/// The preparation of a scenario's transfers before the run.
-struct Setup<'a> {
-    routes: Routes<'a>,
-    links: Links,
-    seed: u64,
-    flows: Vec<Flow>,
-    agenda: Vec<(Time, Cue)>,
-}
-
-impl Setup<'_> {
-    fn add(
-        &mut self,
-        place: usize,
-        group: &Group,
-        packet: u64,
-        hosts: &dyn Fn(usize, usize) -> Option<Factory>,
-    ) {
-        let streams = group.source.nature().streams;
-        let mut starts = Rng::stream(self.seed, streams.starts, place as u64);
-        for (index, (member, &(sender, receiver))) in group.members.iter().zip(&group.pairs).enumerate() {
-            let Some(made) = hosts(place, index) else { continue };
-            let number = self.flows.len() as u32;
-            let start = member.start.from + Span(starts.below(member.start.span().0.max(1)));
-            self.agenda.push((start, Cue::Start(number)));
-            self.agenda.extend(member.stop.map(|stop| (stop, Cue::Stop(number))));
-            let hops = [self.path(sender, receiver), self.path(receiver, sender)];
-            self.flows.push(Flow {
-                group: place as u32,
-                hosts: made,
-                settings: Settings {
-                    packet,
-                    seed: self.seed,
-                    number: number.into(),
-                    ear: Ear::default(),
-                    record: None,
-                },
-                size: member.size.map(|size| size.0),
-                hops,
-                start,
-                ends: None,
-                received: 0,
-                delivered: Time::NEVER,
-                told: 0,
-                closed: false,
-                sent: 0,
-            });
-        }
-    }
-
-    fn path(&mut self, from: NodeId, to: NodeId) -> u32 {
-        let path = self.routes.path(from, to).expect("a valid network has a path both ways");
-        self.links.add_path(&path)
-    }
 }
 
 impl<'a, O: Observer> Run<'a, O> {
