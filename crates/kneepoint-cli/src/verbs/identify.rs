@@ -9,7 +9,7 @@ use clap::Args;
 use kneepoint::capture::{self, Capture, Direction};
 use kneepoint::report::identification::{self, Identification, IdentifiedFlow};
 use kneepoint::report::{csv, json};
-use kneepoint::study::identify::{Suspect, identify, suspects};
+use kneepoint::study::identify::{MAINLINE, Suspect, identify, suspects};
 use kneepoint::suggest::guess;
 use kneepoint_bench::answer::{self, Answer};
 use kneepoint_bench::files;
@@ -62,13 +62,6 @@ const UNPROVEN: &str = "Neither a name nor a refusal is a proof: docs/identify.m
                         unknown controllers were given another's name.";
 /// The word for every candidate.
 const ALL: &str = "all";
-/// The controllers of mainline Linux.
-const MAINLINE: [&str; 17] = [
-    "reno", "bbr", "bic", "cdg", "cubic", "dctcp", "hstcp", "htcp", "hybla", "illinois", "lp", "nv",
-    "scalable", "vegas", "veno", "westwood", "yeah",
-];
-/// The controllers that QUIC stacks have, of those that need no help of the network.
-const OF_STACKS: [&str; 5] = ["reno", "cubic", "bbr", "bbr3", "copa"];
 /// Flows with less than this part of the data of the largest are left out.
 const PART: u64 = 10;
 /// Flows that are looked at unless one is named.
@@ -218,14 +211,11 @@ fn directions(capture: &Capture, asked: Option<&str>) -> Result<Vec<Direction>, 
     })
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use kneepoint::capture::Capture;
-    use kneepoint_linux::uml::LINUX;
 
-    use super::{MAINLINE, directions};
+    use super::directions;
 
     #[test]
     fn a_misspelt_flow_gets_the_nearest_one() {
@@ -238,13 +228,5 @@ mod tests {
             "{refused:?}"
         );
         assert!(directions(&capture, Some("10.0.0.1:4000-10.0.0.2:5000")).is_ok());
-    }
-
-    #[test]
-    fn candidates_are_the_controllers_of_linux() {
-        // One has another name there.
-        let here = |name: &'static str| if name == "highspeed" { "hstcp" } else { name };
-        let linux: BTreeSet<&str> = LINUX.iter().map(|name| here(name)).collect();
-        assert_eq!(BTreeSet::from(MAINLINE), linux);
     }
 }

@@ -4,7 +4,8 @@
 use super::document::{Block, Column, Document, Figure, Layout, Section, Shown, Table, TableLine};
 use super::names;
 use crate::chart::{Axis, Line, Lines, lines, scheme_class};
-use crate::study::identify::{Class, Verdict};
+use crate::study::identify::{Class, EXCLUDES, Verdict};
+use crate::table::number::counted;
 use crate::table::{Cell, Records, number};
 use crate::units::Span;
 
@@ -37,11 +38,14 @@ crate::keys! {
         pub path: IdentifiedPath,
         /// The candidates, the likeliest first.
         pub candidates: Vec<Candidate>,
-        /// The moments at which the two best candidates differed most.
+        /// The moments at which the best candidate and the best one of another controller differed most.
         pub moments: Vec<DecisiveMoment>,
         /// The course of the flow.
         #[serde(skip)]
         pub curves: Vec<(String, Vec<(f64, f64)>)>,
+        /// Whether the sender logged its window, and candidates are compared with that.
+        #[serde(skip)]
+        pub logged: bool,
     }
 
     /// The path of a flow.
@@ -74,22 +78,22 @@ crate::keys! {
         pub version: String,
         /// All of them, with their versions.
         pub same: Vec<String>,
-        /// The mean distance of expected and observed packets in flight, as a logarithm.
+        /// The mean relative difference, as a logarithm, between expected and observed packets in flight, or windows where they were logged.
         pub error: f64,
         /// The likelihood, of one that all candidates share.
         pub likelihood: f64,
     }
 
-    /// A moment at which the two best candidates differed.
+    /// A moment at which the best candidate and the best one of another controller differed.
     #[derive(Clone, Debug, PartialEq)]
     pub struct DecisiveMoment {
         /// The time from the first packet.
         pub at_s: f64,
-        /// Packets in flight.
+        /// Packets in flight, or the window that the sender logged.
         pub observed: u32,
         /// Packets that the best candidate would have had.
         pub best: f64,
-        /// Packets that the second one would have had.
+        /// Packets that the best one of another controller would have had.
         pub second: f64,
     }
 }
@@ -134,6 +138,7 @@ impl IdentifiedFlow {
                 })
                 .collect(),
             curves: curves(verdict),
+            logged: verdict.logged,
         }
     }
 
@@ -147,15 +152,60 @@ impl IdentifiedFlow {
         );
         match &self.possible[..] {
             [] => format!(
-                "None of the candidates is close enough to be named. The closest is {}: {errors}.",
-                best.controller
+                "None of the candidates is close enough to be named. The closest: {}; {errors}.",
+                self.closest().join(", ")
             ),
-            [name] => format!("{name} ({}), likelihood {:.2}: {errors}.", best.version, best.likelihood),
+            [name] => {
+                let versions = distinct(self.likely().map(|one| one.version.as_str()));
+                let likelihood: f64 = self.likely().map(|one| one.likelihood).sum();
+                format!("{name} ({}), likelihood {likelihood:.2}: {errors}.", versions.join(" or "))
+            }
             several => {
                 format!("One of {}; this flow does not tell which: {errors}.", several.join(", "))
             }
         }
     }
+}
+
+impl IdentifiedFlow {
+    /// The candidates that the flow does not exclude.
+    fn likely(&self) -> impl Iterator<Item = &Candidate> {
+        let most = self.candidates.first().map_or(0.0, |best| best.likelihood);
+        self.candidates.iter().take_while(move |one| one.likelihood * EXCLUDES >= most)
+    }
+
+    /// The name of what was seen.
+    fn seen(&self) -> &'static str {
+        seen(self.logged)
+    }
+
+    /// Controllers of the least error, of those whose errors look the same.
+    fn closest(&self) -> Vec<&str> {
+        let shown = |one: &Candidate| number::significant(one.error, 2);
+        let least = self.candidates.first().map(shown);
+        let close = self.candidates.iter().take_while(|one| Some(shown(one)) == least);
+        distinct(
+            close
+                .flat_map(|one| &one.same)
+                .map(|name| name.split_once(" (").map_or(name.as_str(), |(name, _)| name)),
+        )
+    }
+}
+
+/// The name of what candidates are compared with.
+fn seen(logged: bool) -> &'static str {
+    if logged { "logged" } else { "captured" }
+}
+
+/// Each once, in order.
+fn distinct<'t>(all: impl Iterator<Item = &'t str>) -> Vec<&'t str> {
+    let mut once = Vec::new();
+    all.for_each(|one| {
+        if !once.contains(&one) {
+            once.push(one)
+        }
+    });
+    once
 }
 
 fn candidate(class: &Class) -> Option<Candidate> {
@@ -174,8 +224,9 @@ fn curves(verdict: &Verdict) -> Vec<(String, Vec<(f64, f64)>)> {
     let Some(best) = verdict.classes.first() else { return Vec::new() };
     let step = best.moments.len().div_ceil(POINTS).max(1);
     let observed = best.moments.iter().map(|moment| (moment.at.as_secs_f64(), f64::from(moment.observed)));
-    let mut curves = vec![("captured".to_string(), observed.step_by(step).collect::<Vec<_>>())];
-    for class in drawn(&verdict.classes) {
+    let mut curves = vec![(seen(verdict.logged).to_string(), observed.step_by(step).collect::<Vec<_>>())];
+    // The best one comes last, on top.
+    for class in drawn(&verdict.classes).into_iter().rev() {
         let expected = class.moments.iter().map(|moment| {
             let packets = if moment.repairs { f64::NAN } else { moment.expected };
             (moment.at.as_secs_f64(), packets)
@@ -190,8 +241,7 @@ fn curves(verdict: &Verdict) -> Vec<(String, Vec<(f64, f64)>)> {
 fn drawn(classes: &[Class]) -> Vec<&Class> {
     let mut drawn: Vec<&Class> = Vec::new();
     for class in classes {
-        let known = class.names().iter().any(|name| drawn.iter().any(|one| one.names().contains(name)));
-        if drawn.len() < DRAWN && !known {
+        if drawn.len() < DRAWN && !drawn.iter().any(|one| one.overlaps(class)) {
             drawn.push(class);
         }
     }
@@ -200,21 +250,25 @@ fn drawn(classes: &[Class]) -> Vec<&Class> {
 
 /// A section for each flow: the verdict, the candidates, the moments that decided, and the picture.
 pub fn document(found: &Identification) -> Document {
-    let about = "Which congestion control sent a capture. Each candidate is led through it: it receives the sender's acknowledgements and the list of \
-                 sent segments. Its error is the mean distance of the packets in flight that it would have had and those seen, as a logarithm of 0.3 at most, beyond one packet and without repairs of losses.";
+    let about = "Which congestion control sent each flow. Each candidate is led through the flow: it receives the sender's acknowledgements and takes \
+                 the segments that were sent for its own. Its error is the mean relative difference between what it would have had in flight and what was in flight, as a \
+                 logarithm of at most 0.3. Where the sender logged its congestion window, that is compared. A difference of one packet and repairs of losses do not count.";
     let flows: Vec<&str> = found.flows.iter().map(|flow| flow.flow.as_str()).collect();
     let section = |(place, flow): (usize, &IdentifiedFlow)| {
         let path = &flow.path;
-        let buffer = path
-            .buffer_packets
-            .map_or("no losses".into(), |packets| format!("a queue of {packets:.0} packets at losses"));
+        let buffer = path.buffer_packets.map_or("no losses".into(), |packets| {
+            format!("a queue of {} at losses", counted(packets.round(), "packet"))
+        });
+        let rate = match path.rate_bps > 0.0 {
+            true => format!("{:.3} Mbit/s of payload", path.rate_bps / 1e6),
+            false => "too few arrivals for a rate".into(),
+        };
         let seen = format!(
-            "Path: {:.3} Mbit/s of payload in segments of {} bytes, {:.1} ms, {buffer}; {} retransmissions in {} episodes.",
-            path.rate_bps / 1e6,
+            "Path: {rate}, segments of {} bytes, {:.1} ms, {buffer}; {} in {}.",
             path.segment_bytes,
             path.base_rtt_ms,
-            path.retransmitted,
-            path.episodes
+            counted(path.retransmitted, "retransmission"),
+            counted(path.episodes, "episode")
         );
         let mut blocks =
             vec![Block::prose(flow.verdict()), Block::prose(seen), Block::Table(candidates(flow))];
@@ -264,25 +318,28 @@ fn moments(flow: &IdentifiedFlow) -> Table {
         )
     };
     Table {
-        corner: "what tells the two best apart".into(),
+        corner: "what tells it from the best other".into(),
         columns: vec![
-            Column::number("captured", "packets"),
+            Column::number(flow.seen(), "packets"),
             Column::number("best", "packets"),
-            Column::number("second", "packets"),
+            Column::number("other", "packets"),
         ],
         lines: flow.moments.iter().map(line).collect(),
         linked: false,
     }
 }
 
-/// Packets in flight over time.
+/// Packets in flight, or the window, over time.
 fn picture(flow: &IdentifiedFlow, name: String) -> Figure {
-    let title = "Packets in flight";
+    let (title, axis) = match flow.logged {
+        true => ("Congestion window", "window, packets"),
+        false => ("Packets in flight", "in flight, packets"),
+    };
     let series = flow.curves.iter().map(|(who, points)| Line::exact(who.clone(), points.iter().copied()));
     let chart = Lines {
         title: title.into(),
         x: Axis::linear("time, s"),
-        y: Axis::linear("in flight, packets").holding(0.0, 1.0),
+        y: Axis::linear(axis).holding(0.0, 1.0),
         series: series.collect(),
         marks: Vec::new(),
         published: Vec::new(),
@@ -291,7 +348,7 @@ fn picture(flow: &IdentifiedFlow, name: String) -> Figure {
     Figure {
         name,
         title: title.into(),
-        note: "As captured, and as the best candidates would have had them; gaps are repairs of losses, which judge nobody.",
+        note: "What was seen, and what the best candidates of different controllers would have had; in repairs of losses, which count for nobody, they have gaps.",
         class: None,
         drawing: lines(&chart),
     }
@@ -301,8 +358,9 @@ fn picture(flow: &IdentifiedFlow, name: String) -> Figure {
 pub fn records(found: &Identification) -> Records {
     let columns = ["flow", "controller", "version", "same", "error", "likelihood", "named"];
     let rows = found.flows.iter().flat_map(|flow| {
-        flow.candidates.iter().enumerate().map(|(place, candidate)| {
-            let named = f64::from(u8::from(place == 0 && !flow.possible.is_empty()));
+        let likely = if flow.possible.is_empty() { 0 } else { flow.likely().count() };
+        flow.candidates.iter().enumerate().map(move |(place, candidate)| {
+            let named = f64::from(u8::from(place < likely));
             let same = candidate.same.join("; ");
             let texts = [&flow.flow, &candidate.controller, &candidate.version, &same];
             let numbers = [candidate.error, candidate.likelihood, named];

@@ -5,11 +5,11 @@ use std::path::Path;
 
 use kneepoint::capture::qlog::{Traced, Unfit};
 use kneepoint::report::identification::IdentifiedFlow;
-use kneepoint::study::identify::{Suspect, identify, suspects_in_quic};
+use kneepoint::study::identify::{OF_STACKS, Suspect, identify, suspects_in_quic};
 use kneepoint::suggest::guess;
 use kneepoint_bench::session::Session;
 
-use super::{Arguments, Found, MOST_FLOWS, OF_STACKS, PART, asked};
+use super::{Arguments, Found, MOST_FLOWS, PART, asked};
 use crate::failure::Failure;
 use crate::verbs::predict::{Connections, open_qlog};
 

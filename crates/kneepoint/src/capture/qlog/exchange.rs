@@ -2,8 +2,8 @@
 //! The packets that one side of a connection logged, and the course of its transfer in segments: another sender can be led through that.
 //!
 //! ```text
-//! segment     a packet of application data that asks for an acknowledgement (RFC 9000 §13.2); the first one that is half as long as the
-//!             longest begins the course
+//! segment     an ack-eliciting packet of application data (RFC 9000 §13.2); the first one that is half as long as the longest begins the
+//!             course
 //! repair      the next packet after one was declared lost: stacks send lost data first, and few log offsets of streams
 //! heard       segments of newly acknowledged packets, as cumulative acknowledgement and blocks; the echo is the newest of these packets
 //!             (RFC 9002 §5.1)
@@ -21,15 +21,15 @@ use super::segments::Segments;
 use crate::capture::Course;
 use crate::units::Time;
 
-/// A packet without a list of frames and no longer than this carries acknowledgements alone.
+/// A packet without a list of frames and no longer than this carries only acknowledgements.
 const LONE_ACK: u64 = 64;
-/// Frames that ask for no acknowledgement (RFC 9002 §2).
+/// Frames that are not ack-eliciting (RFC 9002 §2).
 const SILENT: [&str; 3] = ["ack", "padding", "connection_close"];
 
 /// What happened to packets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Logged {
-    /// One that asks for an acknowledgement was sent. Those of the handshake have no number here.
+    /// An ack-eliciting packet was sent. A handshake packet has no number here, because its number space is another one.
     Sent {
         /// Its number.
         number: Option<u64>,
@@ -186,7 +186,7 @@ impl Logged {
     }
 }
 
-/// Whether a packet asks for an acknowledgement.
+/// Whether a packet is ack-eliciting.
 fn asks(data: &Value, bytes: u64) -> bool {
     let frames = data["frames"].as_array().filter(|frames| !frames.is_empty());
     let kind = |frame: &Value| frame["frame_type"].as_str().is_some_and(|kind| SILENT.contains(&kind));

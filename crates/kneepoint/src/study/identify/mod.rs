@@ -13,6 +13,7 @@ mod follow;
 mod path;
 mod score;
 mod suspects;
+mod usual;
 mod verdict;
 mod witness;
 
@@ -20,5 +21,6 @@ pub use follow::{Moment, Passed, RENEWAL, Renewal, follow};
 pub use path::Path;
 pub use score::{error, weights};
 pub use suspects::{Make, Suspect, suspects, suspects_in_quic};
-pub use verdict::{Class, Decisive, Verdict, identify};
+pub use usual::{MAINLINE, OF_STACKS};
+pub use verdict::{Class, Decisive, EXCLUDES, Verdict, identify};
 pub use witness::witness;

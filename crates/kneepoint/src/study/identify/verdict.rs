@@ -26,7 +26,7 @@ const FINEST: f64 = WRONG / 100.0;
 /// Nobody is named with a greater error: a tenth of the greatest that there is.
 const MOST: f64 = WRONG / 10.0;
 /// How many times likelier the best class is than one that is excluded.
-const EXCLUDES: f64 = 20.0;
+pub const EXCLUDES: f64 = 20.0;
 /// How often a suspect that draws is led through a capture.
 const DRAWS: u64 = 8;
 /// Round trips of an interval that tells something of its own.
@@ -61,20 +61,25 @@ impl Class {
         names
     }
 
+    /// Whether they have a controller in common, maybe in different versions.
+    pub fn overlaps(&self, other: &Class) -> bool {
+        self.names().iter().any(|name| other.names().contains(name))
+    }
+
     /// The first of them, which stands for all.
     pub fn first(&self) -> Option<&Suspect> {
         self.suspects.first()
     }
 }
 
-/// A moment at which the two best classes were most different.
+/// A moment at which the best class and the best one of other controllers were most different.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Decisive {
     /// When.
     pub at: Time,
     /// Packets in flight.
     pub observed: u32,
-    /// What the best class expected, and the second one.
+    /// What the best class expected, and the best one of other controllers.
     pub expected: (f64, f64),
 }
 
@@ -89,6 +94,8 @@ pub struct Verdict {
     pub own_error: f64,
     /// The moments that decided, in order of time.
     pub decisive: Vec<Decisive>,
+    /// Whether the sender logged its window, with which candidates are compared in place of packets in flight.
+    pub logged: bool,
 }
 
 impl Verdict {
@@ -169,7 +176,7 @@ fn classes(course: &Course, suspects: &[Suspect], path: &Path) -> Vec<Class> {
     classes
 }
 
-/// The moments at which two classes differ most, for as long as they do.
+/// The moments at which two classes differ most in their errors, for as long as they do.
 fn decisive(best: &Class, second: &Class, path: &Path) -> Vec<Decisive> {
     let weights = weights(&best.moments, path.base);
     let pairs = best.moments.iter().zip(&second.moments).zip(weights);
@@ -206,11 +213,9 @@ pub fn identify(course: &Course, suspects: &[Suspect]) -> Option<Verdict> {
     let weigh = |error: f64| libm::exp(-intervals * (error - least) / spread);
     let all: f64 = classes.iter().map(|class| weigh(class.error)).sum();
     classes.iter_mut().for_each(|class| class.likelihood = weigh(class.error) / all);
-    let decisive = match &classes[..] {
-        [first, second, ..] => decisive(first, second, &path),
-        _ => Vec::new(),
-    };
-    Some(Verdict { path, classes, own_error, decisive })
+    let other = classes.iter().find(|class| !class.overlaps(&classes[0]));
+    let decisive = other.map(|other| decisive(&classes[0], other, &path)).unwrap_or_default();
+    Some(Verdict { path, classes, own_error, decisive, logged: !course.windows.is_empty() })
 }
 
 /// The error of a suspect against itself on the path.

@@ -32,6 +32,7 @@ const NAMES_ALLOWED: [(&str, &[&str], &str); 35] = [
         "builds networks number by number, and writes their scenarios",
     ),
     ("study/caution.rs", &["measure"], "the events that a window has enough of, or too few"),
+    ("study/identify/usual.rs", &["cc"], "what mainline Linux and QUIC stacks call their own"),
     (
         "study/identify/witness.rs",
         &["scenario/topology"],
@@ -64,7 +65,6 @@ const NAMES_ALLOWED: [(&str, &[&str], &str); 35] = [
     ("kneepoint-cli/verbs/kernel/records.rs", &["measure"], "columns of what kernel programs report"),
     ("kneepoint-cli/verbs/live/client.rs", &["measure"], "the metrics that clients report, too"),
     ("kneepoint-cli/verbs/live/lacking.rs", &["cc"], "what mainline Linux calls its own"),
-    ("kneepoint-cli/verbs/identify.rs", &["cc"], "what mainline Linux calls its own"),
     ("kneepoint-cli/verbs/live/video.rs", &["traffic"], "the verb, and the group that the film stands for"),
     ("kneepoint-cli/workload.rs", &["cc", "traffic"], "default arguments, and the source of web objects"),
     (
