@@ -74,12 +74,12 @@ enum Task {
     /// Compare intervals and cautions of scenarios at random with long runs.
     Precision(precision::Arguments),
     /// Try identification on captures that others made and labelled.
-    Nebby(identify::nebby::Arguments),
+    Nebby(identify::Folder),
     /// Capture transfers of this machine's kernel, and try identification on them.
     #[cfg(target_os = "linux")]
     Captures(identify::kernel::Arguments),
     /// Try identification on qlog of QUIC stacks.
-    Qlogs(identify::stacks::Arguments),
+    Qlogs(identify::Folder),
     /// Write or check the documentation generated from the registries.
     Docs(docs::Arguments),
 }

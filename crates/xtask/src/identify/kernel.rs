@@ -13,22 +13,16 @@ use kneepoint::units::{Span, Time};
 use kneepoint_linux::emulator::{Capture, Side};
 use kneepoint_linux::live::{Plan, Transfer, available, experiment_captured, missing};
 
-use super::{HEADINGS, Labelled, Tried, by_sender, candidates, cells, own_name, slowest, try_all, write};
+use super::{Folder, HEADINGS, Labelled, Tried, by_sender, candidates, cells, own_name, slowest, try_all};
 
 /// Capture transfers of this machine's kernel, and try identification on them.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// The folder of the captures
-    dir: PathBuf,
+    #[command(flatten)]
+    folder: Folder,
     /// Make the captures that the folder lacks, as root (15 minutes for three controllers)
     #[arg(long)]
     record: bool,
-    /// Renew the table of docs/identify.md
-    #[arg(long)]
-    write: bool,
-    /// Print a line for each capture
-    #[arg(long)]
-    each: bool,
 }
 
 /// Rates in Mbit/s, round trips in ms, buffers in hundredths of a BDP.
@@ -70,21 +64,17 @@ impl Capture for Taps {
 /// Bytes of a packet that are kept: its headers.
 const KEPT: usize = 120;
 
-pub fn run(arguments: &Arguments) -> Result<bool, String> {
+pub fn run(Arguments { folder, record: makes }: &Arguments) -> Result<bool, String> {
     let all = candidates()?;
-    if arguments.record {
-        record(&arguments.dir)?;
+    if *makes {
+        record(&folder.dir)?;
     }
-    let files = files(&arguments.dir)?;
+    let files = files(&folder.dir)?;
     if files.is_empty() {
-        return Err(format!("{} has no captures: make them with --record", arguments.dir.display()));
+        return Err(format!("{} has no captures: make them with --record", folder.dir.display()));
     }
-    let text = report(&try_all(&files, &all, arguments.each)?);
-    match arguments.write {
-        true => write("kernel", &text)?,
-        false => print!("{text}"),
-    }
-    Ok(true)
+    let text = report(&try_all(&files, &all, folder.each)?);
+    folder.tell("kernel", &text)
 }
 
 /// Every capture, of the controllers that the kernel has.
@@ -221,6 +211,11 @@ fn report(tried: &[Tried]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
+    use kneepoint::study::identify::MAINLINE;
+    use kneepoint_linux::uml::LINUX;
+
     use super::*;
 
     #[test]
@@ -239,5 +234,10 @@ mod tests {
         let lacking = lacking(&known);
         assert_eq!(lacking.len(), 14);
         assert!(lacking.contains(&"westwood") && !lacking.contains(&"bbr"));
+    }
+
+    #[test]
+    fn candidates_are_the_controllers_of_linux() {
+        assert_eq!(BTreeSet::from(MAINLINE.map(String::from)), BTreeSet::from(LINUX.map(super::own_name)));
     }
 }

@@ -15,14 +15,37 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use kneepoint::capture::{Capture, Course, is_capture, qlog};
-use kneepoint::study::identify::{Class, Suspect, Verdict, identify, suspects};
-use kneepoint_linux::uml::LINUX;
+use kneepoint::study::identify::{Class, MAINLINE, Suspect, Verdict, identify, suspects};
 use rayon::prelude::*;
 
 /// Linux's names of controllers that have another one here.
 const NAMES: [(&str, &str); 1] = [("highspeed", "hstcp")];
 /// The page with the tables.
 const PAGE: &str = "docs/identify.md";
+
+/// A folder of captures, and the place of its tables.
+#[derive(clap::Args)]
+pub struct Folder {
+    /// The folder of the captures
+    dir: PathBuf,
+    /// Renew the tables of docs/identify.md
+    #[arg(long)]
+    write: bool,
+    /// Print a line for each capture
+    #[arg(long)]
+    each: bool,
+}
+
+impl Folder {
+    /// Writes the tables to the place of this name in the page, or prints them.
+    fn tell(&self, name: &str, text: &str) -> Result<bool, String> {
+        match self.write {
+            true => write(name, text)?,
+            false => print!("{text}"),
+        }
+        Ok(true)
+    }
+}
 
 /// A capture whose sender is known.
 struct Labelled {
@@ -86,7 +109,7 @@ fn own_name(linux: &str) -> String {
 
 /// The controllers of mainline Linux.
 fn candidates() -> Result<Vec<Suspect>, String> {
-    suspects(&LINUX.map(own_name))
+    suspects(&MAINLINE.map(String::from))
 }
 
 #[expect(clippy::disallowed_methods, reason = "a capture is to take no more than seconds")]

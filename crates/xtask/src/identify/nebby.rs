@@ -7,20 +7,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use super::{HEADINGS, Labelled, Tried, by_sender, candidates, cells, slowest, try_all, write};
-
-/// Try identification on labelled captures.
-#[derive(clap::Args)]
-pub struct Arguments {
-    /// The folder `sensitivity` of Nebby
-    dir: PathBuf,
-    /// Renew the table of docs/identify.md
-    #[arg(long)]
-    write: bool,
-    /// Print a line for each capture
-    #[arg(long)]
-    each: bool,
-}
+use super::{Folder, HEADINGS, Labelled, Tried, by_sender, candidates, cells, slowest, try_all};
 
 /// Episodes of loss from which a capture has much to judge by.
 const EPISODES: u32 = 3;
@@ -30,7 +17,8 @@ const SEEN: [u32; 2] = [15, 35];
 /// Which captures.
 type Which = fn(&Tried) -> bool;
 
-pub fn run(arguments: &Arguments) -> Result<bool, String> {
+/// Tries the folder `sensitivity` of Nebby.
+pub fn run(arguments: &Folder) -> Result<bool, String> {
     let all = candidates()?;
     let mut found = Vec::new();
     for (folder, delay, rate) in folders(&arguments.dir)? {
@@ -46,11 +34,7 @@ pub fn run(arguments: &Arguments) -> Result<bool, String> {
         ));
     }
     let text = report(&try_all(&found, &all, arguments.each)?);
-    match arguments.write {
-        true => write("nebby", &text)?,
-        false => print!("{text}"),
-    }
-    Ok(true)
+    arguments.tell("nebby", &text)
 }
 
 /// Folders with their delays in milliseconds and rates in kbit/s.

@@ -5,25 +5,10 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use kneepoint::study::identify::suspects_in_quic;
+use kneepoint::study::identify::{OF_STACKS, suspects_in_quic};
 
-use super::{HEADINGS, Labelled, Tried, cells, slowest, try_all, write};
+use super::{Folder, HEADINGS, Labelled, Tried, cells, slowest, try_all};
 
-/// Try identification on qlog of noq and quinn.
-#[derive(clap::Args)]
-pub struct Arguments {
-    /// The folder of the files
-    dir: PathBuf,
-    /// Renew the table of docs/identify.md
-    #[arg(long)]
-    write: bool,
-    /// Print a line for each file
-    #[arg(long)]
-    each: bool,
-}
-
-/// The candidates of `knee identify` for qlog.
-const OF_STACKS: [&str; 5] = ["reno", "cubic", "bbr", "bbr3", "copa"];
 /// The ending of the files: the sender opens the connection.
 const ENDING: &str = "-0_client.sqlog";
 
@@ -49,7 +34,8 @@ impl Setting {
     }
 }
 
-pub fn run(arguments: &Arguments) -> Result<bool, String> {
+/// Tries a folder of qlog.
+pub fn run(arguments: &Folder) -> Result<bool, String> {
     let all = suspects_in_quic(&OF_STACKS.map(String::from))?;
     let mut files = files(&arguments.dir)?;
     files.sort();
@@ -69,11 +55,7 @@ pub fn run(arguments: &Arguments) -> Result<bool, String> {
     let tried = try_all(&wanted, &all, arguments.each)?;
     let settings: Vec<Setting> = files.into_iter().map(|(of, _)| of).collect();
     let text = report(&settings, &tried);
-    match arguments.write {
-        true => write("qlogs", &text)?,
-        false => print!("{text}"),
-    }
-    Ok(true)
+    arguments.tell("qlogs", &text)
 }
 
 fn files(dir: &Path) -> Result<Vec<(Setting, PathBuf)>, String> {
