@@ -33,14 +33,15 @@
 //! Era linux differs: the pace is 1 % below p B; a target is the product and 3 Q, whole and even, and 2 more in the first
 //! phase of ProbeBW, where Q is a millisecond's packets at the pace, 2 to 64 KB of them; `W` goes to a target that has
 //! `extra` more once the pipe is full: packets that arrived beyond B since they last were as many as B says, the
-//! greatest of 5 to 10 rounds, at most 100 ms of B; the first phase of ProbeBW counts Q as in flight already; a timeout
+//! greatest of 5 to 10 rounds, at most 100 ms of B; Drain and ProbeBW count what is in the network when the next packets leave,
+//! and these with it while p > 1; a timeout
 //! makes Startup look for growth again; only a smaller RTT renews T, in whole microseconds; `W` falls by the lost
 //! packets in any state, and an acknowledgement without new data leaves it unchanged; a rate sample takes the smallest
 //! RTT of the
 //! connection at least, not T; where two intervals of
 //! 4 to 16 rounds have the same rate and lose a fifth, the path has a policer, whose rate replaces B with p = 1 for 48
-//! rounds (`lt_bw`); the first flight is as good as not paced (Linux paces no connection's first ten packets). Left out: departures scheduled ahead, because hosts here send at the time itself; whether an
-//! acknowledgement was delayed, when T has aged; gains in 256ths.
+//! rounds (`lt_bw`); the first flight is as good as not paced (Linux paces no connection's first ten packets). Departures are inferred from
+//! acknowledgements, for no host reports them. Left out: whether an acknowledgement was delayed, when T has aged; gains in 256ths.
 
 use alloc::{boxed::Box, vec::Vec};
 
@@ -274,6 +275,7 @@ impl Controller for Bbr {
         state.in_flight = f64::from(ack.in_flight);
         state.learn_rate(&sample);
         if state.linux.is_some() {
+            state.learn_departures(ack);
             if sample.rate.is_some() {
                 state.police(ack.now, (sample.lost > 0.0, sample.limited, sample.round), Some(rng));
             }

@@ -7,10 +7,14 @@
 //! window = target with extra in the product, once the pipe is full
 //! extra  = greatest of (arrived since t0) - (B · time since t0), of the last 5 to 10 rounds; at most 100 ms of B
 //! t0 is now wherever B expects at least as many as have arrived since
+//!
+//! in the network at the next departure = in flight - B (d - now), and Q more while p > 1
+//! d <- d, or what is nearest of the time between two acknowledgements, + sent between them / pace
 //! ```
 //!
 //! A packet counts 1448 bytes, the payload of a full one on Ethernet, where Linux counts bytes.
 
+use super::super::Ack;
 use super::super::delivery::Sample;
 use super::policing::{News, Policing};
 use super::{Mode, State};
@@ -54,6 +58,28 @@ pub struct Aggregation {
     /// The smallest RTT of the connection; zero before the first.
     least_rtt: Span,
     pub(super) policing: Policing,
+    departures: Departures,
+}
+
+/// The time of the next departure (`tcp_wstamp_ns`), as far as acknowledgements tell: what was sent between two of them left at the pace.
+#[derive(Clone, Debug, Default)]
+struct Departures {
+    next: Time,
+    /// Packets sent so far, and the time of the last acknowledgement.
+    sent: u64,
+    heard: Time,
+}
+
+impl Departures {
+    /// Another acknowledgement, before which packets left at this pace.
+    fn observe(&mut self, ack: &Ack, pacing: f64) {
+        let sent = ack.next + ack.resent;
+        if sent > self.sent {
+            let lasts = Span::from_secs_f64((sent - self.sent) as f64 / pacing);
+            self.next = self.next.max(self.heard).min(ack.now) + lasts;
+        }
+        (self.sent, self.heard) = (sent, ack.now);
+    }
 }
 
 impl Aggregation {
@@ -105,9 +131,19 @@ impl State {
         if self.filled() { aggregation.extra().min(most) } else { 0.0 }
     }
 
-    /// Packets that are about to leave together.
-    pub(super) fn leaving(&self) -> f64 {
-        if self.linux.is_some() { quantum(self.pacing) } else { 0.0 }
+    /// Of so many packets in flight now, those in the network when the next ones leave, with these if they are to become more.
+    pub(super) fn in_network(&self, in_flight: f64, now: Time) -> f64 {
+        let Some(linux) = &self.linux else { return in_flight };
+        let arrive = libm::floor(self.bandwidth * linux.departures.next.since(now).as_secs_f64());
+        let leave = if self.gain() > 1.0 { quantum(self.pacing) } else { 0.0 };
+        (in_flight + leave - arrive).max(0.0)
+    }
+
+    /// Learns when packets left before an acknowledgement.
+    pub(super) fn learn_departures(&mut self, ack: &Ack) {
+        if let Some(linux) = &mut self.linux {
+            linux.departures.observe(ack, self.pacing);
+        }
     }
 
     /// Whether it uses the rate of a policer.
@@ -150,7 +186,7 @@ mod tests {
     use super::super::tests::phase;
     use super::super::{Bbr, Params};
     use super::*;
-    use crate::cc::delivery::tests::Path;
+    use crate::cc::delivery::tests::{Path, plain};
     use crate::cc::{Controller, Start, Version};
 
     #[test]
@@ -186,6 +222,36 @@ mod tests {
         assert_eq!(at(123, 10.0, false), 26.0);
         assert!((1..10).all(|round| at(1_000 + round, 1.0, true) == 26.0));
         assert!(at(2_000, 1.0, true) <= 2.0);
+    }
+
+    #[test]
+    fn the_next_departure_follows_from_what_was_sent_between_acknowledgements() {
+        let mut departures = Departures::default();
+        let mut after = |millis, next| {
+            let ack = Ack { now: Span::from_millis(millis).after_start(), next, ..plain() };
+            departures.observe(&ack, 1000.0);
+            departures.next.0 / 1_000_000
+        };
+        // Packets leave after the acknowledgement before, one each millisecond.
+        assert_eq!([after(1000, 10), after(1004, 20), after(1006, 20)], [10, 1010, 1010]);
+        // The next ones leave when these have; a pace that is behind begins anew.
+        assert_eq!([after(1012, 30), after(1100, 30), after(1101, 32)], [1020, 1020, 1102]);
+        // No later than an acknowledgement that comes before.
+        assert_eq!(after(1101, 40), 1109);
+    }
+
+    #[test]
+    fn in_the_network_is_what_will_be_when_the_next_packets_leave() {
+        let mut state = *linux().controller.0;
+        (state.bandwidth, state.pacing, state.mode) = (1000.0, 4096.0, Mode::Drain);
+        let now = Span::from_secs(1).after_start();
+        state.linux.as_mut().unwrap().departures.next = now + Span::from_micros(2900);
+        // Two arrive until then; four leave, if there are to be more.
+        assert_eq!(state.in_network(50.0, now), 48.0);
+        state.mode = Mode::ProbeBw { phase: 0, since: now };
+        assert_eq!(state.in_network(50.0, now), 52.0);
+        state.linux = None;
+        assert_eq!(state.in_network(50.0, now), 50.0);
     }
 
     #[test]

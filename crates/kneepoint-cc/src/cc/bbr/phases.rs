@@ -41,11 +41,10 @@ impl State {
     pub(super) fn turn_cycle(&mut self, now: Time, before: f64, lost: bool) {
         let Mode::ProbeBw { phase, since } = self.mode else { return };
         let whole = now.since(since) > self.rtt;
+        let then = || self.in_network(before, now);
         let over = match phase {
-            0 if !self.policed() => {
-                whole && (lost || before + self.leaving() >= self.target(self.params.probe_gain))
-            }
-            1 if !self.policed() => whole || before <= self.target(1.0),
+            0 if !self.policed() => whole && (lost || then() >= self.target(self.params.probe_gain)),
+            1 if !self.policed() => whole || then() <= self.target(1.0),
             _ => whole,
         };
         if over {
@@ -74,7 +73,7 @@ impl State {
         if self.mode == Mode::Startup && self.filled() {
             self.mode = Mode::Drain;
         }
-        if self.mode == Mode::Drain && self.in_flight <= self.target(1.0) {
+        if self.mode == Mode::Drain && self.in_network(self.in_flight, now) <= self.target(1.0) {
             self.probe_bandwidth(now, rng);
         }
     }
