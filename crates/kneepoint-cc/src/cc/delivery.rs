@@ -12,7 +12,8 @@
 //!
 //! The draft keeps this with every packet sent. Here the acknowledgements are remembered instead, for when a
 //! packet was sent follows from its round-trip time. At most [`PER_FLIGHT`] of them are kept for each flight of
-//! packets, so that the memory is bounded for any window; a rate is then averaged over correspondingly more packets.
+//! packets, and the first of each round, so that the memory is bounded for any window; a rate is then averaged over correspondingly more
+//! packets.
 //! An acknowledgement without a round-trip time gets the one measured last.
 //! A round ends when a packet is acknowledged that was sent after it began. Packets sent while the sender had
 //! nothing more to send, and all in flight with them, give samples that are `limited`.
@@ -72,6 +73,8 @@ pub struct Delivery {
     /// The round ends with a packet sent when this many had arrived.
     round_end: u64,
     rounds: u64,
+    /// It began with the last acknowledgement, or with a loss after that: the next one is remembered.
+    begins: bool,
     /// Samples are limited until this many have arrived.
     limited_until: u64,
     /// Nothing was in flight after the last acknowledgement.
@@ -97,6 +100,7 @@ impl Delivery {
     /// The round ends when a packet sent from now on is acknowledged.
     pub fn begin_round(&mut self) {
         self.round_end = self.delivered;
+        self.begins = true;
     }
 
     /// Marks samples as limited by the sender, until all packets now in flight are acknowledged.
@@ -163,7 +167,8 @@ impl Delivery {
     fn remember(&mut self, ack: &Ack, sent: Time) {
         let step = u64::from(ack.in_flight) / PER_FLIGHT;
         let limited = self.delivered <= self.limited_until;
-        if self.heard.back().is_none_or(|last| last.delivered + step <= self.delivered) {
+        let begins = core::mem::take(&mut self.begins);
+        if begins || self.heard.back().is_none_or(|last| last.delivered + step <= self.delivered) {
             if self.heard.len() as u64 >= 4 * PER_FLIGHT {
                 self.heard.pop_front();
             }
@@ -354,6 +359,22 @@ pub(crate) mod tests {
             .filter_map(|(number, sample)| sample.round.then_some(number))
             .collect();
         assert_eq!(rounds, [0, 40, 80, 120, 160]);
+    }
+
+    #[test]
+    fn a_round_ends_with_the_first_packet_sent_in_it_though_few_acknowledgements_are_remembered() {
+        let mut delivery = Delivery::default();
+        // A path of 40 ms that carries 100 packets a millisecond: one in 31 is remembered.
+        let answered = |number: u64| answer(number, Time(number * 10_000), 4000);
+        let rounds: Vec<u64> = (0..20_000)
+            .filter(|number| {
+                if *number == 10_005 {
+                    delivery.begin_round(); // A loss.
+                }
+                delivery.on_ack(&answered(*number), Span::ZERO).round
+            })
+            .collect();
+        assert_eq!(rounds, [0, 4000, 8000, 14_005, 18_005]);
     }
 
     #[test]
