@@ -129,19 +129,21 @@ impl Numbers {
     }
 }
 
-/// Converts times of the capture to sender times that start at zero.
+/// Converts times of the capture to sender times that start with a tick of its clock, in which the first packet left.
 struct Clock {
     begin: Time,
+    /// From that tick to the first packet.
+    past: Span,
     way: Span,
 }
 
 impl Clock {
     fn sent(&self, at: Time) -> Time {
-        Time(at.since(self.begin).0)
+        Time(at.since(self.begin).0) + self.past
     }
     /// Later than what was sent by the way to the sender and back.
     fn heard(&self, at: Time) -> Time {
-        Time(at.since(self.begin).0.saturating_add(self.way.0))
+        Time(self.sent(at).0.saturating_add(self.way.0))
     }
 }
 
@@ -156,7 +158,10 @@ impl Course {
                 Span::ZERO,
                 |vantage| if vantage.is_at_sender() { Span::ZERO } else { vantage.to_sender },
             );
-        let clock = Clock { begin: begin.unwrap_or(Time::ZERO), way };
+        let begin = begin.unwrap_or(Time::ZERO);
+        let mut stamps = Stamps::of(data);
+        let past = stamps.as_ref().map_or(Span::ZERO, |stamps| stamps.since_tick(begin));
+        let clock = Clock { begin, past, way };
         let opening = vantage.and_then(|vantage| {
             let third = data.iter().find(|one| !one.syn)?;
             let rtt = Span(vantage.to_receiver.0.saturating_add(vantage.to_sender.0));
@@ -165,14 +170,13 @@ impl Course {
         let heard: Vec<(Time, &Segment, bool)> =
             answers.iter().map(|segment| (clock.heard(segment.at), segment, false)).collect();
         let away = vantage.is_some_and(|vantage| !vantage.is_at_sender());
-        let mut stamps_of_data = if away { Stamps::of(data) } else { None };
-        let dated = stamps_of_data.is_some();
-        if let Some(stamps) = &mut stamps_of_data {
+        let dated = away && stamps.is_some();
+        if let Some(stamps) = stamps.as_mut().filter(|_| away) {
             heard.iter().for_each(|(at, answer, _)| stamps.hear(answer, *at));
         }
         let mut sent = |segment: &Segment| {
             let at = clock.sent(segment.at);
-            stamps_of_data.as_mut().map_or(at, |stamps| stamps.sent(segment, at))
+            stamps.as_mut().filter(|_| away).map_or(at, |stamps| stamps.sent(segment, at))
         };
         let mut passed: Vec<(Time, &Segment, bool)> =
             data.iter().map(|segment| (sent(segment), segment, true)).collect();
@@ -189,17 +193,18 @@ impl Course {
             vantage,
             windows: Vec::new(),
         };
-        let (mut numbers, mut stamps, mut least) = (Numbers::default(), BTreeMap::new(), None);
+        let (mut numbers, mut echoes, mut least) = (Numbers::default(), BTreeMap::new(), None);
         for (at, segment, is_data) in passed {
             if is_data {
                 if let Some((value, _)) = segment.timestamps {
                     course.timestamps = true;
                     // Of those in a tick the last: an echo is of a retransmission unless its timestamp is an older one (RFC 3522 §3.2).
-                    stamps.insert(value, at);
+                    echoes
+                        .insert(value, stamps.as_ref().map_or(at, |stamps| stamps.in_tick(value, begin, at)));
                 }
                 course.send(&mut numbers, segment, at);
             } else if let Some(ack) = segment.ack.filter(|_| !segment.syn && !numbers.segments.is_empty()) {
-                let echoed = segment.timestamps.and_then(|(_, echo)| stamps.get(&echo).copied());
+                let echoed = segment.timestamps.and_then(|(_, echo)| echoes.get(&echo).copied());
                 course.hear(&mut numbers, segment, (ack, at, echoed), &mut least);
             }
         }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! When data left its sender, of a capture away from it: by the timestamps that the data carries (RFC 7323).
+//! The sender's clock, by the timestamps that its data carries (RFC 7323): when it ticks, and when data left of a capture away from it.
 //!
 //! ```text
-//! late     arrival less timestamp; its least is of a packet that met no queue
+//! late     arrival less timestamp; its least is of a packet that met no queue, and left as the clock ticked
 //! queue    late, beyond the least: what the packet waited before the capture, up to a tick too much
 //! left     arrival less queue; no earlier than the packet before, nor, within a tick, than the acknowledgement that it echoes was there
 //! ```
@@ -51,6 +51,19 @@ impl Stamps {
         let late = |(at, value): (Time, u32)| at.0 as f64 - ticks(value, first) * tick.0 as f64;
         let least = stamped().map(late).fold(f64::INFINITY, f64::min);
         Some(Stamps { first, tick, least, heard: BTreeMap::new(), before: Time::ZERO })
+    }
+
+    /// How long before a time of the capture the clock ticked.
+    pub(super) fn since_tick(&self, at: Time) -> Span {
+        Span((at.0 as f64 - self.least).rem_euclid(self.tick.0 as f64) as u64)
+    }
+
+    /// A time of a course that begins with the tick before `begin`, moved into the tick of this timestamp.
+    pub(super) fn in_tick(&self, value: u32, begin: Time, at: Time) -> Time {
+        let origin = begin.0 as f64 - self.since_tick(begin).0 as f64;
+        let ticked = ticks(value, self.first) + ((self.least - origin) / self.tick.0 as f64).round();
+        let start = Time((ticked.max(0.0) as u64) * self.tick.0);
+        at.clamp(start, start + Span(self.tick.0 - 1))
     }
 
     /// An acknowledgement is at the sender.
@@ -103,6 +116,21 @@ mod tests {
         stamps.hear(&packet(0, (900, 0)), there);
         let sent: Vec<Time> = data.iter().map(|one| stamps.sent(one, one.at)).collect();
         assert_eq!((sent[4], sent[5], sent[6]), (Time(60_000_000), there, Time(80_000_000)));
+    }
+
+    #[test]
+    fn times_lie_in_the_ticks_of_their_timestamps() {
+        let data = queued();
+        let stamps = Stamps::of(&data).expect("a clock of 1 ms");
+        let begin = Time(20_300_000);
+        assert_eq!(stamps.since_tick(begin), Span::from_micros(300));
+        // The course begins at 20 ms, which has the timestamp 7.
+        let within = |value, micros| stamps.in_tick(value, begin, Time(micros * 1000)).0;
+        assert_eq!(
+            [within(7, 500), within(17, 10_500), within(17, 9_999)],
+            [500_000, 10_500_000, 10_000_000]
+        );
+        assert_eq!(within(17, 11_200), 10_999_999);
     }
 
     #[test]
