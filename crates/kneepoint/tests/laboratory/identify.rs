@@ -61,6 +61,19 @@ fn a_simulated_sender_is_named() {
 }
 
 #[test]
+fn a_suspect_whose_first_draws_are_the_same_is_led_on() {
+    // BBR begins its cycle with one of seven phases: of twelve flows some begin with one that neither of two streams draws.
+    let candidates = all(&["bbr"]);
+    let empty = course("reno", false);
+    for seed in 1..=12 {
+        let course = witness(&candidates[0], &Course { steps: Vec::new(), ..empty.clone() }, &path(), seed);
+        let verdict = verdict(&course.expect("a path that can be simulated"), &candidates);
+        let best = &verdict.classes[0];
+        assert!(best.draws && verdict.answer().is_some(), "seed {seed}: {}", best.error);
+    }
+}
+
+#[test]
 fn blocks_that_a_capture_lacks_are_derived() {
     let candidates = all(&[]);
     let reno = verdict(&course("reno", true), &candidates);

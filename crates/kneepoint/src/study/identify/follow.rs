@@ -348,15 +348,16 @@ impl Passed {
     }
 }
 
-/// What a suspect expects at every moment of a capture. `seed` is of those that draw.
+/// What a suspect expects at every moment of a capture, and whether it draws, for which `seed` is.
 pub fn follow(
     course: &Course,
     passed: &Passed,
     suspect: &Suspect,
     seed: u64,
     renewal: Renewal,
-) -> Vec<Moment> {
+) -> (Vec<Moment>, bool) {
     let mut follower = Follower::new(course, suspect, seed, renewal);
+    let undrawn = follower.rng.clone();
     let mut moments = Vec::new();
     follower.room = passed.room;
     let mut losses = passed.losses.iter().peekable();
@@ -381,5 +382,5 @@ pub fn follow(
             }
         }
     }
-    moments
+    (moments, follower.rng != undrawn)
 }

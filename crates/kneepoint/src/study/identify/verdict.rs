@@ -28,7 +28,9 @@ const MOST: f64 = WRONG / 10.0;
 /// How many times likelier the best class is than one that is excluded.
 pub const EXCLUDES: f64 = 20.0;
 /// How often a suspect that draws is led through a capture.
-const DRAWS: u64 = 8;
+const FEW: u64 = 8;
+/// The same where that decides. BBR begins its cycle with one of seven phases.
+const MANY: u64 = 32;
 /// Round trips of an interval that tells something of its own.
 const INTERVAL: u32 = 8;
 /// Moments that are said to have decided.
@@ -130,21 +132,24 @@ struct Best {
     draws: bool,
 }
 
-/// The moments of a suspect at its best, if it draws.
+/// The moments of a suspect at its best, if it draws: of few streams, or of more as long as it may be named and is not close.
 fn best_of(course: &Course, passed: &Passed, suspect: &Suspect, path: &Path) -> Best {
     let led = |seed| {
-        let moments = follow(course, passed, suspect, seed, RENEWAL);
-        Best { error: error(&moments, path.base), moments, draws: false }
+        let (moments, draws) = follow(course, passed, suspect, seed, RENEWAL);
+        Best { error: error(&moments, path.base), moments, draws }
     };
-    let (first, second) = (led(1), led(2));
-    if first.moments == second.moments {
-        return first;
+    let mut best = led(1);
+    if !best.draws {
+        return best;
     }
-    let others = (3..=DRAWS).map(led);
-    let all = std::iter::once(second).chain(others);
-    let best = all.fold(first, |best, other| if other.error < best.error { other } else { best });
-    let chance = best.error.max(FINEST) * libm::log(DRAWS as f64) / intervals(&best.moments, path);
-    Best { error: best.error + chance, draws: true, ..best }
+    let mut streams = 1;
+    while streams < FEW || (streams < MANY && best.error > FINEST && best.error <= MOST) {
+        streams += 1;
+        let other = led(streams);
+        best = if other.error < best.error { other } else { best };
+    }
+    let chance = best.error.max(FINEST) * libm::log(streams as f64) / intervals(&best.moments, path);
+    Best { error: best.error + chance, ..best }
 }
 
 /// Intervals that say something of their own.
