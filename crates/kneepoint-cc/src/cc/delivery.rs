@@ -11,7 +11,7 @@
 //! ```
 //!
 //! The draft keeps this with every packet sent. Here the acknowledgements are remembered instead, for when a
-//! packet was sent follows from its round-trip time. At most [`PER_FLIGHT`] of them are kept for each flight of
+//! packet was sent follows from its round-trip time. Fewer than twice [`PER_FLIGHT`] of them are kept for each flight of
 //! packets, and the first of each round, so that the memory is bounded for any window; a rate is then averaged over correspondingly more
 //! packets.
 //! An acknowledgement without a round-trip time gets the one measured last.
@@ -23,7 +23,7 @@ use alloc::collections::VecDeque;
 use super::Ack;
 use crate::units::{Span, Time};
 
-/// Acknowledgements remembered per flight of packets.
+/// Acknowledgements remembered per flight of packets, at least if there are as many.
 const PER_FLIGHT: u64 = 128;
 
 /// The counts at an acknowledgement.

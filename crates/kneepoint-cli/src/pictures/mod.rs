@@ -75,6 +75,11 @@ impl ChartOptions {
         ChartOptions { charts: charts.to_vec(), ..self.clone() }
     }
 
+    /// Whether they say anything.
+    pub fn given(&self) -> bool {
+        !self.charts.is_empty() || self.size.is_some() || self.font.is_some()
+    }
+
     /// Finds the font, so that a missing one is reported before anything is computed.
     pub fn printer(&self) -> Result<Printer, Failure> {
         Ok(Printer {

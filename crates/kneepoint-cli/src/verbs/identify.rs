@@ -68,6 +68,10 @@ const PART: u64 = 10;
 const MOST_FLOWS: usize = 20;
 
 fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+    if arguments.out.is_none() && arguments.charts.given() {
+        let message = "--charts, --size and --font are for figures, and none is written";
+        return Err(Failure::usage(message, "give a directory with `--out DIR`"));
+    }
     let printer = arguments.charts.printer()?;
     let found = found(session, arguments)?;
     if let Some(out) = &arguments.out {

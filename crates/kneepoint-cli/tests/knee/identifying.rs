@@ -31,7 +31,7 @@ fn a_qlog_of_another_stack_is_compared_with_what_stacks_have() {
     let [flow] = &found["flows"].as_array().unwrap()[..] else { panic!("one of the two is a sender's") };
     assert_eq!(flow["path"]["segment_bytes"], 1200);
     assert!((flow["path"]["base_rtt_ms"].as_f64().unwrap() - 40.0).abs() < 0.1, "{flow}");
-    assert_eq!(flow["path"]["retransmitted"], 2);
+    assert_eq!((&flow["path"]["retransmitted"], &flow["logged"]), (&2.into(), &true.into()));
     let versions: Vec<&str> = flow["candidates"]
         .as_array()
         .unwrap()
@@ -69,6 +69,7 @@ fn a_qlog_that_does_not_tell_is_refused_with_its_name() {
         (&["identify", "silent.sqlog"], 1, ["`silent.sqlog` logs no `packet_sent`", "side that sends"]),
         (&["identify", "a.qlog", "x.csv"], 2, ["`x.csv` is not qlog", "give qlog only"]),
         (&["identify", "a.qlog", "--flow", "nobody"], 2, ["no connection `nobody`", "without --flow"]),
+        (&["identify", "a.qlog", "--charts", "png"], 2, ["--charts, --size and --font", "--out DIR"]),
         (&["identify", "a.qlog", "--against", "xcp"], 2, ["`xcp` needs feedback", "knee list"]),
     ] {
         assert_refuses(&knee(here.path(), words), status, &said);

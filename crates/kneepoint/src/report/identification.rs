@@ -43,16 +43,15 @@ crate::keys! {
         /// The course of the flow.
         #[serde(skip)]
         pub curves: Vec<(String, Vec<(f64, f64)>)>,
-        /// Whether the sender logged its window, and candidates are compared with that.
-        #[serde(skip)]
+        /// Whether the sender logged its window, and candidates are compared with that in place of packets in flight.
         pub logged: bool,
     }
 
     /// The path of a flow.
     #[derive(Clone, Debug, PartialEq)]
     pub struct IdentifiedPath {
-        /// The rate of arrivals while a queue stands, in payload.
-        pub rate_bps: f64,
+        /// The rate of arrivals while a queue stands, in payload; null where too little arrived.
+        pub rate_bps: Option<f64>,
         /// The least round trip.
         pub base_rtt_ms: f64,
         /// Packets in the queue when one is lost; null where nothing was lost.
@@ -94,7 +93,7 @@ crate::keys! {
         /// Packets that the best candidate would have had.
         pub best: f64,
         /// Packets that the best one of another controller would have had.
-        pub second: f64,
+        pub other: f64,
     }
 }
 
@@ -117,7 +116,7 @@ impl IdentifiedFlow {
             limit: verdict.limit(),
             own_error: verdict.own_error,
             path: IdentifiedPath {
-                rate_bps: path.rate.0 * f64::from(segment_bytes) * 8.0,
+                rate_bps: Some(path.rate.0 * f64::from(segment_bytes) * 8.0).filter(|rate| *rate > 0.0),
                 base_rtt_ms: path.base.as_millis_f64(),
                 buffer_packets: path.buffer,
                 segment_bytes,
@@ -134,7 +133,7 @@ impl IdentifiedFlow {
                     at_s: moment.at.as_secs_f64(),
                     observed: moment.observed,
                     best: moment.expected.0,
-                    second: moment.expected.1,
+                    other: moment.expected.1,
                 })
                 .collect(),
             curves: curves(verdict),
@@ -259,10 +258,9 @@ pub fn document(found: &Identification) -> Document {
         let buffer = path.buffer_packets.map_or("no losses".into(), |packets| {
             format!("a queue of {} at losses", counted(packets.round(), "packet"))
         });
-        let rate = match path.rate_bps > 0.0 {
-            true => format!("{:.3} Mbit/s of payload", path.rate_bps / 1e6),
-            false => "too few arrivals for a rate".into(),
-        };
+        let rate = path.rate_bps.map_or("too few arrivals for a rate".into(), |rate| {
+            format!("{:.3} Mbit/s of payload", rate / 1e6)
+        });
         let seen = format!(
             "Path: {rate}, segments of {} bytes, {:.1} ms, {buffer}; {} in {}.",
             path.segment_bytes,
@@ -311,7 +309,7 @@ fn candidates(flow: &IdentifiedFlow) -> Table {
 
 fn moments(flow: &IdentifiedFlow) -> Table {
     let line = |moment: &DecisiveMoment| {
-        let cells = [f64::from(moment.observed), moment.best, moment.second];
+        let cells = [f64::from(moment.observed), moment.best, moment.other];
         TableLine::new(
             format!("{:.3} s", moment.at_s),
             cells.map(|packets| Shown::from(format!("{packets:.0}"))).to_vec(),

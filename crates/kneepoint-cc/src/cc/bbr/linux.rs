@@ -9,7 +9,7 @@
 //! t0 is now wherever B expects at least as many as have arrived since
 //!
 //! in the network at the next departure = in flight - B (d - now), and Q more while p > 1
-//! d <- d, or what is nearest of the time between two acknowledgements, + sent between them / pace
+//! d <- (d, between the acknowledgement before and this one) + sent between them / pace
 //! ```
 //!
 //! A packet counts 1448 bytes, the payload of a full one on Ethernet, where Linux counts bytes.
@@ -190,7 +190,7 @@ mod tests {
     use crate::cc::{Controller, Start, Version};
 
     #[test]
-    fn a_millisecond_of_packets_is_handled_as_one_between_two_and_64_kilobytes() {
+    fn a_burst_is_a_millisecond_of_packets_between_one_or_two_and_64_kilobytes() {
         // 1 Mbit/s, 2, 20, 100 Mbit/s, and 1 Gbit/s of packets of 1448 bytes.
         let packets = |bits: f64| bits / 8.0 / 1448.0;
         assert_eq!(

@@ -5,6 +5,7 @@
 //! late     arrival less timestamp; its least is of a packet that met no queue, and left as the clock ticked
 //! queue    late, beyond the least: what the packet waited before the capture, up to a tick too much
 //! left     arrival less queue; no earlier than the packet before, nor, within a tick, than the acknowledgement that it echoes was there
+//! steady   the least of each quarter of the capture is the same to a tenth of a tick: neither clock drifts or is set
 //! ```
 
 use std::collections::BTreeMap;
@@ -12,12 +13,15 @@ use std::collections::BTreeMap;
 use super::Segment;
 use crate::units::{Span, Time};
 
-/// Ticks per second of clocks in use: Linux's, and those of older hosts.
+/// Ticks per second of clocks in use: Linux's, and those of older hosts. Not Linux's microseconds (6.7, `tcp_usec_ts`).
 const CLOCKS: [f64; 4] = [1000.0, 250.0, 100.0, 10.0];
 /// By how much a clock may seem to be off, as queues lengthen.
 const OFF: f64 = 0.05;
 /// Ticks from which a clock is known.
 const ENOUGH: f64 = 100.0;
+/// Parts of a capture that are compared, and the part of a tick by which they may differ.
+const PARTS: usize = 4;
+const DRIFT: f64 = 0.1;
 
 /// The sender's clock.
 pub(super) struct Stamps {
@@ -25,6 +29,7 @@ pub(super) struct Stamps {
     tick: Span,
     /// The least arrival less timestamp, in nanoseconds.
     least: f64,
+    steady: bool,
     /// When acknowledgements with a timestamp were there first.
     heard: BTreeMap<u32, Time>,
     /// When the packet before left.
@@ -49,17 +54,28 @@ impl Stamps {
         }
         let tick = Span::from_secs_f64(1.0 / clock);
         let late = |(at, value): (Time, u32)| at.0 as f64 - ticks(value, first) * tick.0 as f64;
-        let least = stamped().map(late).fold(f64::INFINITY, f64::min);
-        Some(Stamps { first, tick, least, heard: BTreeMap::new(), before: Time::ZERO })
+        let late: Vec<f64> = stamped().map(late).collect();
+        let least_of = |part: &[f64]| part.iter().copied().fold(f64::INFINITY, f64::min);
+        let least = least_of(&late);
+        let steady = late
+            .chunks(late.len().div_ceil(PARTS))
+            .all(|part| least_of(part) - least <= DRIFT * tick.0 as f64);
+        Some(Stamps { first, tick, least, steady, heard: BTreeMap::new(), before: Time::ZERO })
     }
 
-    /// How long before a time of the capture the clock ticked.
+    /// How long before a time of the capture the clock ticked; zero if it is not steady.
     pub(super) fn since_tick(&self, at: Time) -> Span {
+        if !self.steady {
+            return Span::ZERO;
+        }
         Span((at.0 as f64 - self.least).rem_euclid(self.tick.0 as f64) as u64)
     }
 
-    /// A time of a course that begins with the tick before `begin`, moved into the tick of this timestamp.
+    /// A time of a course that begins with the tick before `begin`, moved into the tick of this timestamp if the clock is steady.
     pub(super) fn in_tick(&self, value: u32, begin: Time, at: Time) -> Time {
+        if !self.steady {
+            return at;
+        }
         let origin = begin.0 as f64 - self.since_tick(begin).0 as f64;
         let ticked = ticks(value, self.first) + ((self.least - origin) / self.tick.0 as f64).round();
         let start = Time((ticked.max(0.0) as u64) * self.tick.0);
@@ -125,12 +141,28 @@ mod tests {
         let begin = Time(20_300_000);
         assert_eq!(stamps.since_tick(begin), Span::from_micros(300));
         // The course begins at 20 ms, which has the timestamp 7.
-        let within = |value, micros| stamps.in_tick(value, begin, Time(micros * 1000)).0;
+        let within = |value, micros: u64| stamps.in_tick(value, begin, Time(micros * 1000)).0;
         assert_eq!(
             [within(7, 500), within(17, 10_500), within(17, 9_999)],
             [500_000, 10_500_000, 10_000_000]
         );
         assert_eq!(within(17, 11_200), 10_999_999);
+    }
+
+    #[test]
+    fn a_clock_that_drifts_or_is_set_has_no_ticks() {
+        let changed = |change: fn(u64) -> u64| {
+            let mut data = queued();
+            data.iter_mut().for_each(|one| one.at = Time(change(one.at.0)));
+            let stamps = Stamps::of(&data).expect("a clock of 1 ms");
+            let at = Time(31_700_000);
+            (stamps.since_tick(at), stamps.in_tick(17, at, at))
+        };
+        let none = (Span::ZERO, Time(31_700_000));
+        assert_ne!(changed(|at| at), none);
+        // 500 ppm of 600 ms are a third of a tick.
+        assert_eq!(changed(|at| at + at / 2000), none);
+        assert_eq!(changed(|at| if at < 300_000_000 { at } else { at + 4_000_000 }), none);
     }
 
     #[test]

@@ -108,10 +108,11 @@ pub(super) const ALL: &[Output] = &[
             ),
             Key("seconds", "The time that passes; null on a cluster, and if none was tried."),
             Key("jobs", "Runs in parallel; null on a cluster without `--jobs`."),
+            Key("threads", "Threads of the run that is divided over most; 1 where none is."),
             Key("packets", "The approximate number of packets that the new ones send."),
             Key(
                 "memory_bytes",
-                "The memory of `jobs` new parallel runs, with the results of all runs for the report; on a cluster, the memory of one run.",
+                "The memory of `jobs` new parallel runs on so many threads, with the results of all runs for the report; on a cluster, the memory of one run.",
             ),
             Key(
                 "memory_allowed_bytes",

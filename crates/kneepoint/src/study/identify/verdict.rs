@@ -21,7 +21,7 @@ use super::witness::witness;
 use crate::capture::Course;
 use crate::units::Time;
 
-/// Errors are not told apart more finely, and a suspect with none greater is named.
+/// A suspect with no greater error is named, and smaller errors are compared as if the best one were this.
 const FINEST: f64 = WRONG / 100.0;
 /// Nobody is named with a greater error: a tenth of the greatest that there is.
 const MOST: f64 = WRONG / 10.0;
@@ -132,6 +132,14 @@ struct Best {
     draws: bool,
 }
 
+impl Best {
+    /// The error, and what the best of so many streams is closer by chance.
+    fn corrected(&self, streams: u64, path: &Path) -> f64 {
+        let chance = libm::log(streams as f64) / intervals(&self.moments, path);
+        self.error + self.error.max(FINEST) * chance
+    }
+}
+
 /// The moments of a suspect at its best, if it draws: of few streams, or of more as long as it may be named and is not close.
 fn best_of(course: &Course, passed: &Passed, suspect: &Suspect, path: &Path) -> Best {
     let led = |seed| {
@@ -143,13 +151,12 @@ fn best_of(course: &Course, passed: &Passed, suspect: &Suspect, path: &Path) -> 
         return best;
     }
     let mut streams = 1;
-    while streams < FEW || (streams < MANY && best.error > FINEST && best.error <= MOST) {
+    while streams < FEW || (streams < MANY && best.error <= MOST && best.corrected(streams, path) > FINEST) {
         streams += 1;
         let other = led(streams);
         best = if other.error < best.error { other } else { best };
     }
-    let chance = best.error.max(FINEST) * libm::log(streams as f64) / intervals(&best.moments, path);
-    Best { error: best.error + chance, ..best }
+    Best { error: best.corrected(streams, path), ..best }
 }
 
 /// Intervals that say something of their own.
