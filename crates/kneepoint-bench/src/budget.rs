@@ -5,6 +5,7 @@
 //! needed by N in parallel     the results of all runs, kept for the report + the N greatest estimates
 //! parallel runs               as many as are requested and fit; without one that fits the study is refused
 //! limit of a run              its estimate + its part of the unneeded rest
+//! threads of a run            requested ones / parallel runs, at most its limit / its estimate, as each has the whole network
 //! ```
 //!
 //! An estimate is a prediction: [`Guard`] compares the memory of a run with its limit while the run lasts.
@@ -12,9 +13,9 @@
 use std::collections::BTreeMap;
 
 use kneepoint::run::cost::Term;
-use kneepoint::run::{Cost, Simulation};
+use kneepoint::run::{Cost, Division, Simulation};
 use kneepoint::spec::Valid;
-use kneepoint::study::{Wanted, Work};
+use kneepoint::study::{Packets, Wanted, Work};
 use kneepoint::trace::Observer;
 use kneepoint::units::{Span, Time};
 
@@ -34,7 +35,13 @@ pub struct Budget {
     left: u64,
     /// Parallel runs.
     pub jobs: usize,
+    /// Threads for each run.
+    threads: usize,
 }
+
+/// Packets that a region transmits between two exchanges, by estimate: enough that threads simulate for much longer than they wait for each
+/// other.
+const REGION: u64 = 1000;
 
 /// The address of a work, which runs that differ by the seed alone share.
 fn address(work: &Work) -> usize {
@@ -69,11 +76,11 @@ impl Budget {
         bytes.sort_unstable_by(|one, other| other.cmp(one));
         let greatest = bytes.first().map(|(_, work)| *work);
         let bytes = bytes.into_iter().map(|(bytes, _)| bytes).collect();
-        let budget = Budget { allowed, costs, bytes, greatest, left, jobs: 1 };
+        let budget = Budget { allowed, costs, bytes, greatest, left, jobs: 1, threads: 1 };
         let room = allowed.map_or(u64::MAX, |allowed| allowed.bytes);
         let most = asked.clamp(1, made.len().max(1));
         let jobs = (1..=most).rev().find(|jobs| budget.needs(*jobs) <= room).unwrap_or(0);
-        Budget { jobs, ..budget }
+        Budget { jobs, threads: asked / jobs.max(1), ..budget }
     }
 
     /// Bytes that this many parallel runs need, with the results of all runs.
@@ -132,14 +139,46 @@ impl Budget {
         tight.then(|| format!("about {} of memory are needed, of {allowed}", size(needed)))
     }
 
-    /// The guard of a run.
-    pub fn guard(&self, run: &Wanted) -> Guard {
-        let Some((cost, allowed)) = self.of(run).zip(self.allowed) else {
-            return Guard::new(self.of(run), None, 1);
-        };
+    /// The bytes that a run may take, if there is a limit.
+    fn limit(&self, run: &Wanted) -> Option<u64> {
+        let (cost, allowed) = self.of(run).zip(self.allowed)?;
         let jobs = self.jobs.max(1);
         let spare = allowed.bytes.saturating_sub(self.needs(jobs)) / jobs as u64;
-        Guard { limit: cost.bytes().saturating_add(spare), ..Guard::new(Some(cost), Some(allowed), jobs) }
+        Some(cost.bytes().saturating_add(spare))
+    }
+
+    /// The same with one thread for each run.
+    pub fn undivided(self) -> Budget {
+        Budget { threads: 1, ..self }
+    }
+
+    /// A run as regions for its threads; none if it takes one.
+    pub fn division<'w>(&self, run: &Wanted, packets: &'w Packets) -> Option<Division<'w>> {
+        let estimate = self.of(run).map_or(1, Cost::bytes).max(1);
+        let fit = self.limit(run).map_or(u64::MAX, |limit| limit / estimate);
+        packets.division(self.threads.min(usize::try_from(fit).unwrap_or(usize::MAX)), REGION)
+    }
+
+    /// The number of threads that make a run.
+    pub fn threads(&self, run: &Wanted) -> usize {
+        let division = match run.work {
+            Work::Packets(packets) => self.division(run, packets),
+            Work::Computation(_) => None,
+        };
+        division.map_or(1, |division| division.count())
+    }
+
+    /// The bytes of parallel runs on this many threads each, with the results of all runs.
+    pub fn takes(&self, threads: usize) -> u64 {
+        let each = self.needs(self.jobs) - self.left;
+        self.left.saturating_add(each.saturating_mul(threads as u64))
+    }
+
+    /// The guard of each of the regions of a run.
+    pub fn guard(&self, run: &Wanted, regions: usize) -> Guard {
+        let limit = self.limit(run).map_or(u64::MAX, |limit| limit / regions as u64);
+        let allowed = self.allowed.filter(|_| self.of(run).is_some());
+        Guard { limit, ..Guard::new(self.of(run), allowed, self.jobs.max(1)) }
     }
 }
 

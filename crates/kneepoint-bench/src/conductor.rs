@@ -207,6 +207,8 @@ fn round<S: Study>(
         session.tell(remark);
     }
     let records = Mutex::new(records);
+    // A cluster or another program that chose the runs has other work for the cores.
+    let budget = if *session.share() == Share::All { budget } else { budget.undivided() };
     let campaign = Campaign::new(session, &made, budget, ends);
     let make = |place: usize| -> Result<(), Failure> {
         if let Some((mut record, listener)) =

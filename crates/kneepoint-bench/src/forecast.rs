@@ -5,7 +5,7 @@
 //! ```text
 //! CPU time of a run   packets that its bottleneck can carry in all × time per packet
 //! time per packet     measured on the first [`TRIAL`] of up to [`TRIALS`] of these runs, spread over the list
-//! time                CPU time of all new runs / runs side by side, and the longest run at least
+//! time                CPU time of all new runs / threads side by side, and at least that of the longest run, over its threads
 //! ```
 //!
 //! A bottleneck that is not full carries less: the estimate is rather high. Computations are not estimated. The
@@ -51,6 +51,8 @@ pub struct Forecast {
     seconds: Option<f64>,
     /// Parallel runs; on a cluster, if they are limited.
     jobs: Option<usize>,
+    /// Threads of the run that has most.
+    threads: usize,
     /// Packets that the new ones send.
     packets: f64,
     /// Memory of these parallel runs with the results of all; on a cluster, the memory of one run.
@@ -122,7 +124,9 @@ impl Forecast {
             return Err(Failure::Interrupted("stopped: nothing was run, and nothing was written".into()));
         }
         let cpu_seconds = per_packet.map(|each| each * packets.iter().sum::<f64>());
-        let longest = packets.iter().copied().fold(0.0, f64::max);
+        let in_a_row = |run: &Wanted| Some(carried(simulated(run)?) / budget.threads(run) as f64);
+        let longest = new.iter().filter_map(in_a_row).fold(0.0, f64::max);
+        let threads = new.iter().map(|run| budget.threads(run)).max().unwrap_or(1);
         let jobs = match on {
             Some(_) => sweep.jobs.map(usize::from),
             None => Some(budget.jobs),
@@ -133,9 +137,9 @@ impl Forecast {
         let terms = budget.greatest().map_or(&[][..], |cost| &cost.terms).iter();
         let mut memory: Vec<Part> = terms.map(part).filter(|part| part.bytes > 0).collect();
         memory.sort_by_key(|one| std::cmp::Reverse(one.bytes));
-        let here = jobs.filter(|_| on.is_none());
-        let times = cpu_seconds.zip(per_packet).zip(here);
-        let seconds = times.map(|((cpu, each), abreast)| (cpu / abreast as f64).max(each * longest));
+        let times = cpu_seconds.zip(per_packet).filter(|_| on.is_none());
+        let abreast = (budget.jobs * threads).max(1);
+        let seconds = times.map(|(cpu, each)| (cpu / abreast as f64).max(each * longest));
         Ok(Forecast {
             runs,
             kept: runs - new.len() - left,
@@ -144,8 +148,9 @@ impl Forecast {
             cpu_seconds,
             seconds,
             jobs,
+            threads,
             packets: sent,
-            memory_bytes: budget.needs(budget.jobs),
+            memory_bytes: budget.takes(threads),
             memory_allowed_bytes: budget.allowed(),
             memory,
             shard: sweep.shard.map(|shard| shard.to_string()),
@@ -173,9 +178,13 @@ impl Forecast {
                 .as_ref()
                 .zip(self.cpu_seconds)
                 .map(|(on, cpu)| format!("about {} of processor time, on the cluster {on}\n", duration(cpu))),
-            self.seconds
-                .zip(self.jobs)
-                .map(|(seconds, jobs)| format!("about {} with {jobs} in parallel\n", duration(seconds))),
+            self.seconds.zip(self.jobs).map(|(seconds, jobs)| {
+                let threads = match self.threads {
+                    1 => String::new(),
+                    threads => format!(" on {threads} threads"),
+                };
+                format!("about {} with {jobs} in parallel{threads}\n", duration(seconds))
+            }),
         ];
         if let Some(time) = times.into_iter().flatten().next().filter(|_| *new > 0) {
             text += &time;
@@ -248,7 +257,7 @@ fn trial(session: &Session, run: &Wanted, budget: &Budget) -> Option<(u64, f64)>
     let (end, began) = (packets.observed(), machine::thread_cpu_time());
     let spent = || machine::thread_cpu_time().saturating_sub(began);
     let mut simulation = Simulation::new(&packets.valid, run.seed, packets.watch(run.seed));
-    let mut guard = budget.guard(run);
+    let mut guard = budget.guard(run, 1);
     let slice = SLICE.min(Span(guard.step().0 / 10).max(Span(1)));
     while simulation.now() < end && spent() < TRIAL && !session.asked() {
         let until = end.min(simulation.now() + slice);

@@ -19,7 +19,7 @@ use crate::store::Store;
 /// The means of every study: runs made here.
 #[derive(Clone, Debug, Default)]
 pub struct Means {
-    /// Parallel runs; one per core by default.
+    /// Parallel runs, or threads of one large run; one per core by default.
     pub jobs: Option<u16>,
     /// Whether kept runs are repeated.
     pub fresh: bool,

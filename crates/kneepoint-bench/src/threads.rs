@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, Builder};
 
+use kneepoint::run::{Division, Region};
+
 use crate::machine;
 use crate::session::Session;
 
@@ -58,6 +60,32 @@ pub fn both<A: Send, B>(one: impl Fn() -> A + Sync, other: impl FnOnce() -> B) -
             (beside.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), other)
         }
         Err(_) => (one(), other()),
+    })
+}
+
+/// The results of a run's regions in order, each made on a thread of its own, the first on the calling one; none if the machine does not
+/// allow that many threads.
+pub fn regions<R: Send>(
+    session: &Session,
+    division: &mut Division,
+    make: impl Fn(Region) -> R + Sync,
+) -> Option<Vec<R>> {
+    let count = division.count();
+    let mut regions = division.regions().into_iter();
+    let first = regions.next()?;
+    // None begins unless all do.
+    let part = |region: Region| region.gather().then(|| make(region));
+    thread::scope(|scope| {
+        let part = &part;
+        let spawn = |region| Builder::new().spawn_scoped(scope, move || part(region));
+        // Regions without a thread are dropped, for which those with one do not wait.
+        let others = regions.map(spawn).collect::<Result<Vec<_>, _>>();
+        let others = others.inspect_err(|error| say(session, 1, count, error)).ok()?;
+        let first = part(first);
+        let others = others
+            .into_iter()
+            .map(|other| other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        std::iter::once(first).chain(others).collect()
     })
 }
 

@@ -15,7 +15,7 @@ pub const USUAL_BUDGET: Duration = Duration::from_mins(5);
 /// Options of every verb that makes runs.
 #[derive(Args, Clone)]
 pub struct MeansOptions {
-    /// Parallel runs [default: one per core]
+    /// Parallel runs, or threads of a large one [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024), overrides_with = "jobs")]
     jobs: Option<u16>,
     /// Repeat kept runs

@@ -65,6 +65,9 @@ enum Task {
     /// One controller's ACK processing, started by `bench`.
     #[command(hide = true)]
     BenchAcks(bench::acks::Arguments),
+    /// One large run on a number of threads, started by `bench`.
+    #[command(hide = true)]
+    BenchParallelChild(bench::parallel::Arguments),
     /// Test every controller by the suites of `knee gate`, and keep the outcomes.
     Gates(gates::Arguments),
     /// Hunt controllers, and compare with published findings.
@@ -96,6 +99,7 @@ fn main() -> ExitCode {
         Task::Ratchet(arguments) => bench::ratchet::run(&arguments),
         Task::BenchChild(arguments) => bench::child::run_once(&arguments),
         Task::BenchAcks(arguments) => bench::acks::run_once(&arguments),
+        Task::BenchParallelChild(arguments) => bench::parallel::run_once(&arguments),
         Task::Gates(arguments) => gates::run_all(&arguments),
         Task::Hunt(arguments) => hunt::run(&arguments),
         Task::Mutants(arguments) => mutants::run(&arguments),

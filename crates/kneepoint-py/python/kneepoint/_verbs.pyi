@@ -115,7 +115,7 @@ def compare(
     up: Other properties of the uplink, from the client: rate=2mbit,queue=codel,trace=FILE; in a simulation acknowledgements take it
     down: Other properties of the downlink, to the client; in a simulation data takes it
     set: Set a field of the scenario by its path in `[sweep]`, as in topology.rtt=20ms or flows.*.count=5 (repeatable)
-    jobs: Parallel runs [default: one per core]
+    jobs: Parallel runs, or threads of a large one [default: one per core]
     fresh: Repeat kept runs
     store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there as soon as it ends, under a name derived from all its inputs. A kept run is read back instead of being simulated: by the same command after an interruption, and by any other. A damaged file is set aside as NAME.json.bad and named, and its run is made again.
     memory: Memory that the runs may take together, as in 4gb [default: three quarters of the available memory] It is estimated beforehand: fewer runs are made in parallel if not all fit, and a run that does not fit alone is refused. A run that grows beyond its limit is stopped. Available is the least of the machine's free memory, the control group's, and half of the room below `ulimit -v`. On a cluster this is the memory of each worker, which makes one run at a time.
@@ -225,7 +225,7 @@ def coexist(
     up: Other properties of the uplink, from the client: rate=2mbit,queue=codel,trace=FILE; in a simulation acknowledgements take it
     down: Other properties of the downlink, to the client; in a simulation data takes it
     set: Set a field of the scenario by its path in `[sweep]`, as in topology.rtt=20ms or flows.*.count=5 (repeatable)
-    jobs: Parallel runs [default: one per core]
+    jobs: Parallel runs, or threads of a large one [default: one per core]
     fresh: Repeat kept runs
     store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there as soon as it ends, under a name derived from all its inputs. A kept run is read back instead of being simulated: by the same command after an interruption, and by any other. A damaged file is set aside as NAME.json.bad and named, and its run is made again.
     memory: Memory that the runs may take together, as in 4gb [default: three quarters of the available memory] It is estimated beforehand: fewer runs are made in parallel if not all fit, and a run that does not fit alone is refused. A run that grows beyond its limit is stopped. Available is the least of the machine's free memory, the control group's, and half of the room below `ulimit -v`. On a cluster this is the memory of each worker, which makes one run at a time.
@@ -321,7 +321,7 @@ def run(
     up: Other properties of the uplink, from the client: rate=2mbit,queue=codel,trace=FILE; in a simulation acknowledgements take it
     down: Other properties of the downlink, to the client; in a simulation data takes it
     set: Set a field of the scenario by its path in `[sweep]`, as in topology.rtt=20ms or flows.*.count=5 (repeatable)
-    jobs: Parallel runs [default: one per core]
+    jobs: Parallel runs, or threads of a large one [default: one per core]
     fresh: Repeat kept runs
     store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there as soon as it ends, under a name derived from all its inputs. A kept run is read back instead of being simulated: by the same command after an interruption, and by any other. A damaged file is set aside as NAME.json.bad and named, and its run is made again.
     memory: Memory that the runs may take together, as in 4gb [default: three quarters of the available memory] It is estimated beforehand: fewer runs are made in parallel if not all fit, and a run that does not fit alone is refused. A run that grows beyond its limit is stopped. Available is the least of the machine's free memory, the control group's, and half of the room below `ulimit -v`. On a cluster this is the memory of each worker, which makes one run at a time.
@@ -385,7 +385,7 @@ def reproduce(
     y: The factor of the rows of a heat map, in place of the lines of --by
     facet: One factor, or two, each of whose levels has its own panel, or none (repeatable, or with commas) [default: the others]
     metric: Metrics that are drawn, or expressions of them as in claims (repeatable, or with commas) [default: the most telling]
-    jobs: Parallel runs [default: one per core]
+    jobs: Parallel runs, or threads of a large one [default: one per core]
     fresh: Repeat kept runs
     store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there as soon as it ends, under a name derived from all its inputs. A kept run is read back instead of being simulated: by the same command after an interruption, and by any other. A damaged file is set aside as NAME.json.bad and named, and its run is made again.
     memory: Memory that the runs may take together, as in 4gb [default: three quarters of the available memory] It is estimated beforehand: fewer runs are made in parallel if not all fit, and a run that does not fit alone is refused. A run that grows beyond its limit is stopped. Available is the least of the machine's free memory, the control group's, and half of the room below `ulimit -v`. On a cluster this is the memory of each worker, which makes one run at a time.
@@ -467,7 +467,7 @@ def predict(
     hold_off: Round trips from the last loss of an episode to its end
     seeds: Number of seeds, instead of the scenario's
     seed: The first seed, instead of the scenario's
-    jobs: Parallel runs [default: one per core]
+    jobs: Parallel runs, or threads of a large one [default: one per core]
     fresh: Repeat kept runs
     store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there as soon as it ends, under a name derived from all its inputs. A kept run is read back instead of being simulated: by the same command after an interruption, and by any other. A damaged file is set aside as NAME.json.bad and named, and its run is made again.
     memory: Memory that the runs may take together, as in 4gb [default: three quarters of the available memory] It is estimated beforehand: fewer runs are made in parallel if not all fit, and a run that does not fit alone is refused. A run that grows beyond its limit is stopped. Available is the least of the machine's free memory, the control group's, and half of the room below `ulimit -v`. On a cluster this is the memory of each worker, which makes one run at a time.
@@ -824,7 +824,7 @@ def markov(
     arrivals: λ, ephemeral sessions that arrive per second; at most one per delay [default: 0.1]
     session: The mean size of an ephemeral session [default: 100kb]
     max_sessions: N_max, the most ephemeral sessions at a time [default: 10]
-    jobs: Parallel runs [default: one per core]
+    jobs: Parallel runs, or threads of a large one [default: one per core]
     fresh: Repeat kept runs
     store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there as soon as it ends, under a name derived from all its inputs. A kept run is read back instead of being simulated: by the same command after an interruption, and by any other. A damaged file is set aside as NAME.json.bad and named, and its run is made again.
     memory: Memory that the runs may take together, as in 4gb [default: three quarters of the available memory] It is estimated beforehand: fewer runs are made in parallel if not all fit, and a run that does not fit alone is refused. A run that grows beyond its limit is stopped. Available is the least of the machine's free memory, the control group's, and half of the room below `ulimit -v`. On a cluster this is the memory of each worker, which makes one run at a time.
@@ -902,7 +902,7 @@ class Gate:
         tolerance: Permitted change of a number from the baseline, as a part of it [default: 0.02]
         baseline: The baseline [default: gate.json next to gate.toml]
         seeds: Seeds of each case, instead of its own
-        jobs: Parallel runs [default: one per core]
+        jobs: Parallel runs, or threads of a large one [default: one per core]
         fresh: Repeat kept runs
         store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there as soon as it ends, under a name derived from all its inputs. A kept run is read back instead of being simulated: by the same command after an interruption, and by any other. A damaged file is set aside as NAME.json.bad and named, and its run is made again.
         memory: Memory that the runs may take together, as in 4gb [default: three quarters of the available memory] It is estimated beforehand: fewer runs are made in parallel if not all fit, and a run that does not fit alone is refused. A run that grows beyond its limit is stopped. Available is the least of the machine's free memory, the control group's, and half of the room below `ulimit -v`. On a cluster this is the memory of each worker, which makes one run at a time.
@@ -941,7 +941,7 @@ class Gate:
         tolerance: Permitted change of a number from the baseline, as a part of it [default: 0.02]
         baseline: The baseline [default: gate.json next to gate.toml]
         seeds: Seeds of each case, instead of its own
-        jobs: Parallel runs [default: one per core]
+        jobs: Parallel runs, or threads of a large one [default: one per core]
         fresh: Repeat kept runs
         store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there as soon as it ends, under a name derived from all its inputs. A kept run is read back instead of being simulated: by the same command after an interruption, and by any other. A damaged file is set aside as NAME.json.bad and named, and its run is made again.
         memory: Memory that the runs may take together, as in 4gb [default: three quarters of the available memory] It is estimated beforehand: fewer runs are made in parallel if not all fit, and a run that does not fit alone is refused. A run that grows beyond its limit is stopped. Available is the least of the machine's free memory, the control group's, and half of the room below `ulimit -v`. On a cluster this is the memory of each worker, which makes one run at a time.

@@ -29,6 +29,12 @@ impl Flow {
         }
     }
 
+    /// Adds the counters of another region, which had some of its links or its sender.
+    pub(super) fn join(&mut self, other: Flow) {
+        self.crossed.join(other.crossed);
+        self.acked += other.acked;
+    }
+
     /// Payload acknowledged in order over the window.
     pub(super) fn goodput_bps(&self, window: Span) -> f64 {
         rate_bps(self.acked, window)

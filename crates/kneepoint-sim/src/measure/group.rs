@@ -135,6 +135,18 @@ impl Group {
         }
     }
 
+    /// Adds the counters of another region with long transfers, of which none completes.
+    pub(super) fn join(&mut self, other: &Group) {
+        debug_assert!(
+            other.completion_times.count() == 0 && other.datagrams == 0,
+            "only transfers without end"
+        );
+        self.acked += other.acked;
+        self.rtt.join(&other.rtt);
+        self.repairs += other.repairs;
+        self.senders = [self.senders, other.senders].into_iter().sum();
+    }
+
     /// One of its senders sends a segment of data, perhaps not for the first time.
     #[inline(always)]
     pub(super) fn sent(&mut self, again: bool) {

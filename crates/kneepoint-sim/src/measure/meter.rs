@@ -16,6 +16,7 @@ use super::{class, crossing, flow, group, lateness, link, mixture, position, run
 use crate::link::{LinkSpec, Routes};
 use crate::metric::fill;
 use crate::packet::{Flags, Packet};
+use crate::run::Joined;
 use crate::spec::{self, Roster, Valid};
 use crate::table::Row;
 use crate::trace::{Event, FlowId, LinkId, Observer, Passage};
@@ -260,6 +261,19 @@ impl Meter {
             self.flows.resize(slot + 1, Flow::new(group));
         }
         self.flows[slot].group = group;
+    }
+}
+
+/// All sums are of integers, so that their order does not matter.
+impl Joined for Meter {
+    fn join(&mut self, other: Meter, theirs: &dyn Fn(LinkId) -> bool) {
+        for (place, (link, measured)) in self.links.iter_mut().zip(other.links).enumerate() {
+            if theirs(LinkId(place as u32)) {
+                *link = measured;
+            }
+        }
+        self.flows.iter_mut().zip(other.flows).for_each(|(flow, more)| flow.join(more));
+        self.groups.iter_mut().zip(&other.groups).for_each(|(group, more)| group.join(more));
     }
 }
 

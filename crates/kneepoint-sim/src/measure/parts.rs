@@ -5,8 +5,9 @@
 //! its transmission begins.
 
 use crate::queue::{Backlog, Fate, Reason};
+use crate::run::Joined;
 use crate::spec::{Roster, Valid};
-use crate::table::{Table, jain_index};
+use crate::table::Table;
 use crate::trace::{Event, LinkId, Observer};
 use crate::units::{Interval, Span, Time};
 
@@ -88,8 +89,37 @@ struct Flows {
     acked: Vec<u64>,
     now: usize,
     cursor: Cursor,
-    /// For each part and group: goodput in bit/s, and Jain's index.
-    rows: Vec<Vec<(f64, f64)>>,
+    /// For each part and group.
+    rows: Vec<Vec<Shares>>,
+}
+
+/// The bytes that the flows of a group have acknowledged in a part. Sums of integers do not depend on their order.
+#[derive(Clone, Copy, Debug, Default)]
+struct Shares {
+    flows: u32,
+    sum: u64,
+    squares: u128,
+}
+
+impl Shares {
+    fn add(&mut self, bytes: u64) {
+        self.flows += 1;
+        self.sum += bytes;
+        self.squares += u128::from(bytes).pow(2);
+    }
+
+    /// Adds what the same flows had in another region.
+    fn join(&mut self, other: Shares) {
+        self.sum += other.sum;
+        self.squares += other.squares;
+    }
+
+    /// Goodput in bit/s, and Jain's index.
+    fn numbers(self, length: Span) -> [f64; 2] {
+        let sum = self.sum as f64;
+        let jain_index = sum * sum / (f64::from(self.flows) * self.squares as f64);
+        [8e9 * sum / length.0 as f64, jain_index]
+    }
 }
 
 impl Flows {
@@ -126,19 +156,25 @@ impl Flows {
     /// Closes the parts before this one.
     #[cold]
     fn turn(&mut self, place: usize) {
-        let (window, step) = (self.cursor.window.span().0, self.cursor.step);
         while self.now < place {
-            let length = if self.now == PARTS - 1 { window - step * (PARTS as u64 - 1) } else { step };
-            let of = |group: usize| {
-                let own = self.group.iter().zip(&self.acked).filter(|(of, _)| **of == Some(group));
-                let shares: Vec<f64> = own.map(|(_, bytes)| *bytes as f64).collect();
-                (8e9 * shares.iter().sum::<f64>() / length as f64, jain_index(&shares))
-            };
-            let row = (0..self.names.len()).map(of).collect();
+            let mut row = vec![Shares::default(); self.names.len()];
+            for (group, bytes) in self.group.iter().zip(&self.acked) {
+                if let Some(group) = group {
+                    row[*group].add(*bytes);
+                }
+            }
             self.rows.push(row);
             self.acked.fill(0);
             self.now += 1;
         }
+    }
+
+    /// Adds the flows whose senders were in another region.
+    fn join(&mut self, mut other: Flows) {
+        self.turn(PARTS);
+        other.turn(PARTS);
+        let theirs = other.rows.into_iter().flatten();
+        self.rows.iter_mut().flatten().zip(theirs).for_each(|(own, more)| own.join(more));
     }
 }
 
@@ -193,7 +229,7 @@ impl Parts {
         let length = ends.since(begins);
         let middle = (begins + Span(length.0 / 2)).as_secs_f64();
         let of_link = self.counts[place].numbers(length).into_iter().filter(|_| self.link.is_some());
-        let of_groups = self.flows.rows[place].iter().flat_map(|(goodput, jain)| [*goodput, *jain]);
+        let of_groups = self.flows.rows[place].iter().flat_map(|shares| shares.numbers(length));
         std::iter::once(middle).chain(of_link).chain(of_groups).collect()
     }
 
@@ -232,6 +268,16 @@ impl Count {
             self.marks as f64 / arrivals,
             8.0 * self.served_bytes as f64 / length.as_secs_f64(),
         ]
+    }
+}
+
+impl Joined for Parts {
+    fn join(&mut self, mut other: Parts, theirs: &dyn Fn(LinkId) -> bool) {
+        // One region has all of the bottleneck.
+        if self.link.is_some_and(theirs) {
+            std::mem::swap(self, &mut other);
+        }
+        self.flows.join(other.flows);
     }
 }
 

@@ -88,6 +88,18 @@ impl Recorder {
         }
     }
 
+    /// Adds the numbers of another one.
+    pub fn join(&mut self, other: &Recorder) {
+        self.sum += other.sum;
+        self.max = self.max.max(other.max);
+        if other.cells.len() > self.cells.len() {
+            self.cells.resize(other.cells.len(), 0);
+        }
+        for (count, more) in self.cells.iter_mut().zip(&other.cells) {
+            *count = count.saturating_add(*more);
+        }
+    }
+
     #[cold]
     fn lengthen(&mut self, cell: usize) {
         self.cells.resize((cell + 1).next_multiple_of(HALF as usize), 0);

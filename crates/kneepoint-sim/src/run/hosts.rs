@@ -44,6 +44,11 @@ impl Hosts {
         self.flows.iter().all(|flow| flow.has_reported(at))
     }
 
+    /// Whether senders learn fair rates, which depend on all flows.
+    pub fn announces(&self) -> bool {
+        self.oracle.is_some()
+    }
+
     /// The class of flows along a path for the oracle.
     pub fn class(&mut self, path: &[u32], rtt: Span) -> Option<u32> {
         self.oracle.as_mut()?.class(path, rtt)

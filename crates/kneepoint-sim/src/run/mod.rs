@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Runs a [`Valid`] scenario for one seed and reports events to an observer.
 //!
-//! One run is single-threaded, and the same seed gives the same events on every machine. Everything that waits
+//! One run is single-threaded unless it is [divided](Division), and the same seed gives the same events on every machine. Everything that waits
 //! is an entity with at most one pending event: a link's transmission, its first arrival, its discipline's
 //! clock; the agenda of starts and stops; the sampler; the sources: sources that open connections first, then
 //! datagrams, then single connections; the timers of the two ends of each flow. They take effect in that order where
@@ -9,12 +9,16 @@
 
 mod agents;
 pub mod cost;
+mod exchange;
 mod flow;
 mod hosts;
 mod oracle;
+mod parallel;
+mod regions;
 mod relay;
 
 use std::collections::BTreeMap;
+use std::ops::Add;
 
 use crate::event::{Entity, EventQueue};
 use crate::link::{LinkSpec, Links, NodeId, Routes};
@@ -30,6 +34,8 @@ pub use cost::Cost;
 use flow::Paths;
 use hosts::Hosts;
 pub use oracle::Oracle;
+use parallel::Share;
+pub use parallel::{Division, Joined, Region};
 
 /// The size of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,11 +46,24 @@ pub struct Outcome {
     pub bottleneck_packets: u64,
 }
 
+impl Add for Outcome {
+    type Output = Outcome;
+
+    fn add(self, other: Outcome) -> Outcome {
+        Outcome {
+            events: self.events + other.events,
+            bottleneck_packets: self.bottleneck_packets + other.bottleneck_packets,
+        }
+    }
+}
+
 /// A line of the agenda.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Cue {
     Start(FlowId),
     Stop(FlowId),
+    /// A transfer starts in another part of the network.
+    Elsewhere,
 }
 
 /// The links that hold noisy hosts' packets back, in the order of listed connections, then of pairs for others.
@@ -54,6 +73,8 @@ type Jitters = std::vec::IntoIter<Option<u32>>;
 pub struct Simulation<'a, O> {
     state: Engine<'a>,
     watch: O,
+    /// Its share, if it is one of several threads that make the run.
+    share: Option<Box<Share<'a>>>,
 }
 
 struct Engine<'a> {
@@ -81,12 +102,23 @@ struct Engine<'a> {
 impl<'a, O: Observer> Simulation<'a, O> {
     /// Sets the scenario up for a seed.
     pub fn new(valid: &'a Valid, seed: u64, watch: O) -> Simulation<'a, O> {
-        Simulation { state: Engine::new(valid, seed), watch }
+        Simulation { state: Engine::new(valid, seed), watch, share: None }
     }
 
     /// Runs until `until`, or the end of the scenario if that is earlier.
     pub fn advance(&mut self, until: Time) {
         let until = until.min(self.state.valid.schedule().duration);
+        if self.share.is_some() {
+            self.advance_region(until);
+        } else {
+            self.handle_until(until);
+        }
+        self.state.now = self.state.now.max(until);
+    }
+
+    /// Handles all events until then. It is inlined, as whole runs pay for a loop of windows around it.
+    #[inline(always)]
+    fn handle_until(&mut self, until: Time) {
         let clock = self.watch.clock();
         // One for all events, so that a packet is not copied on its way to its host.
         let mut packet = Packet::default();
@@ -102,7 +134,6 @@ impl<'a, O: Observer> Simulation<'a, O> {
             }
             self.state.handle(entity, &mut packet, now, &mut self.watch);
         }
-        self.state.now = self.state.now.max(until);
     }
 
     /// The time in the run.
@@ -146,7 +177,8 @@ impl<'a, O: Observer> Simulation<'a, O> {
         self.state.network.settle(self.state.now, &mut self.watch);
         let measured = self.state.valid.network().links.iter().position(|link| link.measured);
         let served = measured.map_or(0, |link| self.state.network.served(LinkId(link as u32)));
-        (self.watch, Outcome { events: self.state.handled, bottleneck_packets: served })
+        let surplus = self.share.map_or(0, |mut share| share.surplus(&mut self.state));
+        (self.watch, Outcome { events: self.state.handled - surplus, bottleneck_packets: served })
     }
 }
 
@@ -279,6 +311,7 @@ impl Engine<'_> {
             match cue {
                 Cue::Start(flow) => self.hosts.start(flow, now, &mut self.network, &mut self.events, watch),
                 Cue::Stop(flow) => self.hosts.stop(flow, now, watch),
+                Cue::Elsewhere => {}
             }
         }
         self.cue_agenda();

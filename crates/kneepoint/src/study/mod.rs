@@ -31,7 +31,7 @@ pub mod work;
 
 pub use compute::Computation;
 pub use record::{Effort, Record, Records, Wanted};
-pub use watch::{Watch, Yield};
+pub use watch::{Measured, Watch, Yield};
 pub use work::{FOLLOWED, Packets, Watched, Work};
 
 use crate::scenario::{Document, Fault};

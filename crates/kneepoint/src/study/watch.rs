@@ -4,8 +4,9 @@
 use super::work::Packets;
 use crate::measure::{COLUMNS, Meter, Parts, Series, Subject};
 use crate::predict::{Judge, Prediction, Score};
+use crate::run::Joined;
 use crate::table::{Row, Table};
-use crate::trace::{Event, Observer};
+use crate::trace::{Event, LinkId, Observer};
 use crate::units::{Interval, Time};
 
 /// The results of a run.
@@ -35,7 +36,8 @@ impl Packets {
             false => (Meter::with_shares(&self.valid, seed), &Subject::FEW[..]),
         };
         let parts = self.shown.then(|| Parts::new(&self.valid));
-        Watch { meter, subjects, windows, others: ((series, prediction), parts) }
+        let measured = Measured { meter, subjects, windows, parts };
+        Watch { measured, others: (series, prediction) }
     }
 }
 
@@ -45,20 +47,23 @@ pub(super) const SCORES: [&str; 10] =
 
 /// Watches a run.
 pub struct Watch {
+    measured: Measured,
+    /// Observers of some runs.
+    others: (Option<Series>, Option<Prediction>),
+}
+
+/// What is measured of any run, and of each region of a divided one.
+pub struct Measured {
     meter: Meter,
     subjects: &'static [Subject],
     windows: Vec<(String, Meter)>,
-    /// Observers of some runs.
-    others: ((Option<Series>, Option<Prediction>), Option<Parts>),
+    parts: Option<Parts>,
 }
 
 impl Observer for Watch {
     #[inline(always)]
     fn on(&mut self, at: Time, event: &Event) {
-        self.meter.on(at, event);
-        for (_, meter) in &mut self.windows {
-            meter.on(at, event);
-        }
+        self.measured.on(at, event);
         self.others.on(at, event);
     }
 
@@ -71,17 +76,53 @@ impl Observer for Watch {
     }
 }
 
+impl Observer for Measured {
+    #[inline(always)]
+    fn on(&mut self, at: Time, event: &Event) {
+        self.meter.on(at, event);
+        for (_, meter) in &mut self.windows {
+            meter.on(at, event);
+        }
+        self.parts.on(at, event);
+    }
+}
+
+impl Joined for Measured {
+    fn join(&mut self, other: Measured, theirs: &dyn Fn(LinkId) -> bool) {
+        self.meter.join(other.meter, theirs);
+        for ((_, meter), (_, more)) in self.windows.iter_mut().zip(other.windows) {
+            meter.join(more, theirs);
+        }
+        if let (Some(parts), Some(more)) = (&mut self.parts, other.parts) {
+            parts.join(more, theirs);
+        }
+    }
+}
+
 impl Watch {
     /// The observations.
     pub fn finish(self) -> Yield {
+        let (series, prediction) = self.others;
+        let mut seen = self.measured.finish();
+        seen.rows.extend(prediction.map(Prediction::finish).iter().flatten().flat_map(score));
+        Yield { series: series.map(Series::table), ..seen }
+    }
+
+    /// The observations of a region, to be [joined](Joined): divided runs are not sampled, and no predictor watches them.
+    pub fn of_region(self) -> Measured {
+        self.measured
+    }
+}
+
+impl Measured {
+    /// The observations.
+    pub fn finish(self) -> Yield {
         let mut rows = self.meter.rows(self.subjects);
-        let ((series, prediction), parts) = self.others;
         for (name, meter) in self.windows {
             let inside = meter.rows(&Subject::FEW).into_iter();
             rows.extend(inside.map(|row| row.under("window", &name)));
         }
-        rows.extend(prediction.map(Prediction::finish).iter().flatten().flat_map(score));
-        Yield { rows, series: series.map(Series::table), parts: parts.map(Parts::table) }
+        Yield { rows, series: None, parts: self.parts.map(Parts::table) }
     }
 }
 

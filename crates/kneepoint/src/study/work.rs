@@ -6,7 +6,7 @@ use super::watch::{SCORES, Yield};
 use crate::measure::cost::{self, Watching};
 use crate::measure::{Followed, Played, RECEIVING, SENDING, Series, Subject};
 use crate::predict::{Config, Prediction};
-use crate::run::{Cost, Outcome, Simulation};
+use crate::run::{Cost, Division, Outcome, Simulation};
 use crate::spec::{Builder, Schedule, Valid};
 use crate::trace::{FlowId, Observer};
 use crate::units::{Interval, Span, Time};
@@ -128,6 +128,13 @@ impl Packets {
         let to = if now < end { end } else { duration };
         let goes_on = now < end || now < duration && !run.has_reported(end);
         goes_on.then(|| to.min(now + step))
+    }
+
+    /// Its run as at most `threads` regions, which by estimate transmit at least `packets` between two exchanges; none if it cannot be divided
+    /// so. All regions make the same steps, and their [observations](super::Watch::of_region) are [joined](Division::join).
+    pub fn division(&self, threads: usize, packets: u64) -> Option<Division<'_>> {
+        // Predictors compare a flow with a queue that may be in another region.
+        self.watched.is_none().then(|| Division::new(&self.valid, threads, packets)).flatten()
     }
 
     /// What its run with this seed yields. The run ends as soon as its rows are known.

@@ -33,6 +33,7 @@ mod qlog;
 mod queueing;
 mod rack;
 mod recovery;
+mod regions;
 mod response_functions;
 mod rivals;
 mod rolls;

@@ -66,7 +66,7 @@ pub fn cpu_ns() -> u64 {
 }
 
 /// `VmHWM` of this process; none where there is no `/proc`.
-fn peak_kib() -> Option<u64> {
+pub fn peak_kib() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?.trim().strip_suffix(" kB")?.parse().ok()
 }

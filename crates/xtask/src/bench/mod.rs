@@ -12,6 +12,7 @@ mod effects;
 mod instructions;
 mod machine;
 mod page;
+pub mod parallel;
 pub mod ratchet;
 mod record;
 mod scale;
@@ -61,6 +62,9 @@ pub struct Arguments {
     /// Measure only the overhead of a study: the start of `knee`, its use of the cores, its report.
     #[arg(long, conflicts_with_all = ["quick", "acks", "variants", "scale"])]
     study: bool,
+    /// Measure only one large run on one thread and on two.
+    #[arg(long, conflicts_with_all = ["quick", "acks", "variants", "scale", "study"])]
+    parallel: bool,
     /// Do not run ns-2.
     #[arg(long)]
     no_ns2: bool,
@@ -127,6 +131,9 @@ pub fn run(arguments: &Arguments) -> Result<bool, String> {
     if arguments.effects {
         return effects::run();
     }
+    if arguments.parallel {
+        return section(arguments, &page::parallel(&parallel::measure(arguments.repeat.max(1))?));
+    }
     let beside = !arguments.quick && !arguments.no_ns2;
     if beside && !ns2::installed() {
         eprintln!("{}", ns2::missing("NO COMPARISON"));
@@ -174,6 +181,7 @@ pub fn run(arguments: &Arguments) -> Result<bool, String> {
         let sections = [
             page::scale(&scale::measure(beside)?),
             page::study(&study::measure()?),
+            page::parallel(&parallel::measure(repeat)?),
             page::variants(&variants::measure()?),
             page::acks(&acks::measure()),
         ];

@@ -8,7 +8,7 @@ use super::Figures;
 use super::acks;
 use super::case::{BENCHMARKS, SECONDS};
 use super::machine;
-use super::{scale, study, variants};
+use super::{parallel, scale, study, variants};
 
 /// A number, or a dash.
 pub fn shown(value: Option<f64>, digits: usize) -> String {
@@ -136,6 +136,11 @@ pub fn scale(points: &[scale::Point]) -> String {
 /// The section on studies.
 pub fn study(study: &study::Study) -> String {
     format!("## The cost of a study\n\n{}", study.table())
+}
+
+/// The section on a run on several threads.
+pub fn parallel(points: &[parallel::Point]) -> String {
+    format!("## One run on several threads\n\n{}\n{}", parallel::METHOD, parallel::table(points))
 }
 
 /// The section on acknowledgements.

@@ -134,6 +134,14 @@ impl Pool {
         self.places.get(flight.first as usize).map(|place| (place.arrival, &place.packet))
     }
 
+    /// The packets of a line.
+    pub fn line(&self, flight: Flight) -> impl Iterator<Item = &Packet> {
+        let place = |index: u32| self.places.get(index as usize).map(|place| (index, &place.packet));
+        let all =
+            std::iter::successors(place(flight.first), move |(index, _)| place(self.behind[*index as usize]));
+        all.map(|(_, packet)| packet)
+    }
+
     /// Takes all packets off a line, with their arrivals.
     pub fn clear(&mut self, flight: &mut Flight) -> Vec<(Packet, Time)> {
         let mut taken = Vec::new();

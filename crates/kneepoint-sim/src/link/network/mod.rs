@@ -14,6 +14,7 @@ mod effects;
 mod flight;
 mod link;
 mod order;
+mod parts;
 mod paths;
 
 use crate::event::{Entity, EventQueue};
@@ -39,6 +40,9 @@ pub struct Links {
     hops: Vec<Hop>,
     /// The last hop of each path whose receiver answers every packet, and the first hop of the reverse path.
     answered: Vec<(u32, u32)>,
+    /// For each hop, after a [cut](Links::cut): whether packets leave this part of the network there, and pass through in the whole network.
+    /// Not in the hop, where it costs an instruction for each.
+    cut: Vec<bool>,
 }
 
 /// Sizes, for estimates of a run's memory.
