@@ -162,7 +162,7 @@ mod tests {
         assert_ne!(changed(|at| at), none);
         // 500 ppm of 600 ms are a third of a tick.
         assert_eq!(changed(|at| at + at / 2000), none);
-        assert_eq!(changed(|at| if at < 300_000_000 { at } else { at + 4_000_000 }), none);
+        assert_eq!(changed(|at| if at < 300_000_000 { at } else { at - 4_000_000 }), none);
     }
 
     #[test]
