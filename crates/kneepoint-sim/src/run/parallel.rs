@@ -2,8 +2,8 @@
 //! One run on several threads, with the same results to the bit.
 //!
 //! The caller starts the threads. Each has the whole network and simulates its region of it (`regions.rs`) in windows as long as the lookahead.
-//! Packets that leave a region in a window arrive after it, so they are exchanged between windows. The order of events at one instant follows from the
-//! numbers of links and flows, which are those of the whole network: no region can tell that it is alone.
+//! Packets that leave a region in a window arrive after it, so they are exchanged between windows.
+//! Links and flows keep the numbers that they have in the whole network, so that events at one instant happen in the order of an undivided run.
 
 use super::exchange::Exchange;
 use super::regions::Regions;
@@ -44,7 +44,7 @@ impl<'a> Division<'a> {
     }
 
     /// The regions, each for a thread of its own, because they wait for each other. All have to advance their simulations by the same steps.
-    /// When one is dropped before its end, those of the others go to their ends without events.
+    /// If one is dropped before its end, the others handle no more events, and their results are worthless.
     pub fn regions(&mut self) -> Vec<Region<'_>> {
         self.exchange = Exchange::new(self.regions.count);
         let share = |place| Share::new(&self.regions, &self.exchange, place);

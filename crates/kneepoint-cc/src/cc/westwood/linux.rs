@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn whole_bytes_per_tick_hide_a_part_of_a_slow_rate() {
-        // 19.2 bytes a tick arrive in small segments: 19 are counted, and each filter settles up to seven bytes below what it is given.
+        // 19.2 bytes a tick arrive in small segments: 19 are counted, and each filter settles up to seven bytes below its input.
         let small = steady(48).controller.kernel.unwrap();
         let large = steady(1448).controller.kernel.unwrap();
         assert!(large.rate() > 97.0, "{}", large.rate());
