@@ -10,7 +10,6 @@
 //! cargo run --profile dist -p xtask -- ratchet instruction counts against the committed record
 //! cargo run --release -p xtask -- gates        every controller through the suites of `knee gate`
 //! cargo run --release -p xtask -- hunt PART    findings of hunts, and AdvNet's scores next to ours
-//! cargo run -p xtask -- mutants                seeded faults that gates must catch
 //! cargo run --release -p xtask -- precision    intervals and cautions compared with long runs
 //! cargo run -p xtask -- mutants                seeded faults that gates have to catch
 //! cargo run --release -p xtask -- nebby DIR    identification on labelled captures of others

@@ -100,6 +100,9 @@ crate::keys! {
 /// Candidates in the picture, and in the table.
 const DRAWN: usize = 3;
 const LISTED: usize = 12;
+/// A remark on a flow without losses.
+const LOSSLESS: &str =
+    "Nothing was lost: controllers that slow down after losses alone are hard to tell apart here.";
 /// Points of a curve at most.
 const POINTS: usize = 1500;
 
@@ -268,8 +271,15 @@ pub fn document(found: &Identification) -> Document {
             counted(path.retransmitted, "retransmission"),
             counted(path.episodes, "episode")
         );
-        let mut blocks =
-            vec![Block::prose(flow.verdict()), Block::prose(seen), Block::Table(candidates(flow))];
+        let mut blocks = vec![Block::prose(flow.verdict()), Block::prose(seen)];
+        if path.episodes == 0 {
+            blocks.push(Block::prose(LOSSLESS));
+        }
+        blocks.push(Block::Table(candidates(flow)));
+        if let Some(others @ 1..) = flow.candidates.len().checked_sub(LISTED) {
+            let others = counted(others, "other candidate");
+            blocks.push(Block::prose(format!("Not listed: {others} with greater errors; the JSON has all.")));
+        }
         if !flow.moments.is_empty() {
             blocks.push(Block::Table(moments(flow)));
         }

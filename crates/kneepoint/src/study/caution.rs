@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! unsteady   a headline metric drifts inside the window: p < 0.01 after Holm, over all cases, and an error of 2 % at least
-//! brief      the window is shorter than fifty round trips: less than flows take to converge
+//! brief      the halves of the window differ by more than 15 %; by 6 % if it is shorter than fifty round trips
 //! epochs     fewer than ten losses that flows repaired, in all runs: the mean covers a few sawteeth
 //! tail       the longest transfer is a twentieth of the time of all: the mean covers a few transfers
 //! percentile fewer than ten transfers beyond the percentile that the report shows
@@ -12,7 +12,8 @@
 //! spurious   a quarter of the retransmitted segments had not been lost, of hosts that cannot tell a spurious timeout
 //! ```
 //!
-//! A truncation is advised only if the rest passes the same test. docs/precision.md has the rates of false alarms for random runs.
+//! A truncation is advised only if the rest passes the same test. A case that is unsteady is not called brief as well. docs/precision.md has
+//! the rates of false alarms for random runs.
 
 use serde::Deserialize;
 
@@ -23,14 +24,18 @@ use crate::measure::Subject;
 use crate::spec::{Group, Valid};
 use crate::table::paired::holm;
 use crate::table::steady::{Drift, drift};
-use crate::table::{Row, number};
+use crate::table::{Estimate, Row, number};
 use crate::tcp::Recovery;
 
 /// The probability of a false alarm of a study.
 const LEVEL: f64 = 0.01;
 /// A smaller error of a mean is not worth a word.
 const WORTH: f64 = 0.02;
-/// The least number of round trips in a window: random scenarios with fewer are mostly far off (docs/precision.md).
+/// The greatest difference of a mean between the halves of a window, as a part of the mean: random scenarios beyond it are mostly far off
+/// (docs/precision.md).
+const HALVES: f64 = 0.15;
+/// Likewise of a window of fewer than [`TRIPS`] round trips.
+const HALVES_OF_FEW: f64 = 0.06;
 const TRIPS: f64 = 50.0;
 /// Fewer events than this say little of a mean over them.
 pub const EVENTS: f64 = 10.0;
@@ -46,7 +51,7 @@ crate::choice! {
     pub enum Doubt {
         /// The window is not steady.
         Unsteady = "unsteady",
-        /// The window is shorter than a time of convergence.
+        /// The window is too short for its halves to agree.
         Brief = "brief",
         /// There are few epochs of loss.
         Epochs = "epochs",
@@ -71,8 +76,8 @@ crate::keys! {
         pub case: String,
         /// The metric, or the group.
         pub subject: String,
-        /// The number that gave rise to it: the relative error, round trips, losses, the share of one transfer, transfers beyond, runs that are alike, or the share of
-        /// needless retransmissions.
+        /// The number that gave rise to it: the relative error, the relative difference of the halves, losses, the share of one transfer, transfers beyond, runs that
+        /// are alike, or the share of needless retransmissions.
         pub found: f64,
         /// The fault, and a sufficient setting.
         pub text: String,
@@ -105,9 +110,12 @@ impl Case<'_> {
 
 /// All cautions about some cases, one of each kind: about the worst case.
 pub fn of(cases: &[Case]) -> Vec<Caution> {
-    let of_case = [brief, epochs, tail, percentile, seeds, spurious];
+    let of_case = [epochs, tail, percentile, seeds, spurious];
     let each = cases.iter().flat_map(|case| of_case.map(|caution| caution(case)));
-    let all: Vec<Caution> = unsteady(cases).into_iter().chain(each.flatten()).collect();
+    let drifting = unsteady(cases);
+    let settled = |case: &&Case| drifting.iter().all(|caution| caution.case != case.name);
+    let brief = cases.iter().filter(settled).filter_map(brief);
+    let all: Vec<Caution> = brief.chain(each.flatten()).chain(drifting.iter().cloned()).collect();
     let kind = |doubt: &Doubt| told(all.iter().filter(|one| one.kind == doubt.name()).collect(), *doubt);
     Doubt::ALL.iter().filter_map(kind).collect()
 }
@@ -115,8 +123,10 @@ pub fn of(cases: &[Case]) -> Vec<Caution> {
 /// The worst of one kind, with the number of others.
 fn told(mut alike: Vec<&Caution>, doubt: Doubt) -> Option<Caution> {
     let worse = |one: &&Caution, other: &&Caution| match doubt {
-        Doubt::Brief | Doubt::Epochs | Doubt::Percentile => one.found.total_cmp(&other.found),
-        Doubt::Unsteady | Doubt::Tail | Doubt::Seeds | Doubt::Spurious => other.found.total_cmp(&one.found),
+        Doubt::Epochs | Doubt::Percentile => one.found.total_cmp(&other.found),
+        Doubt::Unsteady | Doubt::Brief | Doubt::Tail | Doubt::Seeds | Doubt::Spurious => {
+            other.found.total_cmp(&one.found)
+        }
     };
     alike.sort_by(worse);
     let (worst, others) = alike.split_first()?;
@@ -177,7 +187,7 @@ impl Found<'_> {
                 whole(from + 3.0 * length)
             ),
         };
-        let name = self.name();
+        let name = named(&self.column);
         let case = self.case.name;
         let text = format!(
             "{name} of {case} is not steady: over the window {percent} % {way} its last half. {remedy}"
@@ -195,17 +205,17 @@ impl Found<'_> {
             .collect();
         drift(&rest).filter(|rest| rest.p >= LEVEL || rest.bias() < WORTH).map(|_| part)
     }
+}
 
-    /// `Mean queue`, `Goodput in total of long`
-    fn name(&self) -> String {
-        let (key, subject) = self.column.split_once('[').unwrap_or((&self.column, ""));
-        let subject = subject.trim_end_matches(']');
-        let of_link = Subject::Link.metrics().iter().find(|metric| metric.key == key);
-        let metric = of_link.filter(|_| subject == "bottleneck");
-        let metric = metric.or_else(|| Subject::Group.metrics().iter().find(|one| one.key == key));
-        let title = metric.map_or(key, |metric| metric.title.as_str());
-        if subject == "bottleneck" { title.to_string() } else { format!("{title} of {subject}") }
-    }
+/// `Mean queue`, `Goodput in total of long`
+fn named(column: &str) -> String {
+    let (key, subject) = column.split_once('[').unwrap_or((column, ""));
+    let subject = subject.trim_end_matches(']');
+    let of_link = Subject::Link.metrics().iter().find(|metric| metric.key == key);
+    let metric = of_link.filter(|_| subject == "bottleneck");
+    let metric = metric.or_else(|| Subject::Group.metrics().iter().find(|one| one.key == key));
+    let title = metric.map_or(key, |metric| metric.title.as_str());
+    if subject == "bottleneck" { title.to_string() } else { format!("{title} of {subject}") }
 }
 
 /// Seconds without insignificant digits.
@@ -226,26 +236,62 @@ fn mean(rows: &[&Row], of: impl Fn(&Row) -> f64) -> f64 {
     rows.iter().map(|row| of(row)).sum::<f64>() / rows.len() as f64
 }
 
-/// A window of few round trips.
+/// A window whose halves have different means, of long transfers.
 fn brief(case: &Case) -> Option<Caution> {
     let length = case.valid.schedule().measure.span().as_secs_f64();
-    let found = groups(case).filter_map(|(group, rows)| {
-        let trips = length / (mean(&rows, |row| row.value("rtt_mean_ms")) / 1e3);
-        let listed = rows.iter().any(|row| row.value("flows").is_finite());
-        (listed && trips < TRIPS).then_some((group, trips))
-    });
-    let (group, trips) = found.min_by(|one, other| one.1.total_cmp(&other.1))?;
-    Some(case.caution(
-        Doubt::Brief,
-        group,
-        trips,
-        format!(
-            "Short window: {} round trips of {group} of {}, and flows need at least fifty to converge: measure for {} s.",
-            number::significant(trips, 2),
-            case.name,
-            whole(length * TRIPS / trips)
-        ),
-    ))
+    let limit = if trips(case, length)? < TRIPS { HALVES_OF_FEW } else { HALVES };
+    let (column, found) = halves(case).max_by(|one, other| one.1.total_cmp(&other.1))?;
+    let percent = |part: f64| number::significant(100.0 * part, 2);
+    let fewer = if limit < HALVES { " for fewer than fifty round trips" } else { "" };
+    (found > limit).then(|| {
+        case.caution(
+            Doubt::Brief,
+            &column,
+            found,
+            format!(
+                "{} of {} differs by {} % between the halves of the window, and more than {} % is too much{fewer}: \
+                 measure for {} s at least.",
+                named(&column),
+                case.name,
+                percent(found),
+                percent(limit),
+                whole(length * (found / limit).max(2.0))
+            ),
+        )
+    })
+}
+
+/// The groups of long transfers.
+fn long<'c>(case: &'c Case<'c>) -> impl Iterator<Item = (&'c str, Vec<&'c Row>)> {
+    groups(case).filter(|(_, rows)| rows.iter().any(|row| row.value("flows").is_finite()))
+}
+
+/// The round trips in a window, of the group of long transfers that has the fewest.
+fn trips(case: &Case, length: f64) -> Option<f64> {
+    let of = |rows: &[&Row]| length / (mean(rows, |row| row.value("rtt_mean_ms")) / 1e3);
+    long(case).map(|(_, rows)| of(&rows)).min_by(f64::total_cmp)
+}
+
+/// The difference between both halves of the window, as a part of their mean and over all runs: of the queue, taken as one packet at least, of
+/// the throughput, and of the goodput of long transfers.
+fn halves<'c>(case: &'c Case<'c>) -> impl Iterator<Item = (String, f64)> {
+    let tables: Vec<_> = case.runs.iter().filter_map(|run| run.parts.as_ref()).collect();
+    let goodput = long(case).map(|(group, _)| (format!("goodput_bps[{group}]"), 0.0));
+    let of_link = [("queue_mean_packets", 1.0), ("throughput_bps", 0.0)];
+    let of_link = of_link.map(|(key, least)| (format!("{key}[bottleneck]"), least));
+    of_link.into_iter().chain(goodput).filter_map(move |(name, least)| {
+        let column = tables.first()?.columns.iter().position(|column| *column == name)?;
+        let over = |range: fn(usize) -> std::ops::Range<usize>| {
+            let parts = tables.iter().flat_map(|table| {
+                let values: Vec<f64> = table.values(column).collect();
+                values[range(values.len())].to_vec()
+            });
+            Estimate::of(&parts.collect::<Vec<_>>()).mean
+        };
+        let (first, last) = (over(|parts| 0..parts / 2), over(|parts| parts / 2..parts));
+        let found = (last - first).abs() / f64::midpoint(first, last).max(least);
+        found.is_finite().then_some((name, found))
+    })
 }
 
 /// Few losses that flows repaired. Where no flow recovered from a loss, losses do not govern the window.
