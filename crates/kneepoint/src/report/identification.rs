@@ -102,7 +102,7 @@ const DRAWN: usize = 3;
 const LISTED: usize = 12;
 /// A remark on a flow without losses.
 const LOSSLESS: &str =
-    "Nothing was lost: controllers that slow down after losses alone are hard to tell apart here.";
+    "Nothing was retransmitted: controllers that slow down only after losses are hard to tell apart here.";
 /// Points of a curve at most.
 const POINTS: usize = 1500;
 

@@ -12,8 +12,8 @@
 //! spurious   a quarter of the retransmitted segments had not been lost, of hosts that cannot tell a spurious timeout
 //! ```
 //!
-//! A truncation is advised only if the rest passes the same test. A case that is unsteady is not called brief as well. docs/precision.md has
-//! the rates of false alarms for random runs.
+//! A truncation is advised only if the rest passes the same test. A quantity that is unsteady makes no window brief as well.
+//! docs/precision.md has the rates of false alarms for random runs.
 
 use serde::Deserialize;
 
@@ -102,6 +102,18 @@ impl<'c> From<&'c Compared> for Case<'c> {
 }
 
 impl Case<'_> {
+    /// The beginning and the length of its window in seconds.
+    fn window(&self) -> (f64, f64) {
+        let window = self.valid.schedule().measure;
+        (window.from.as_secs_f64(), window.span().as_secs_f64())
+    }
+
+    /// The remedy for a window that ends too early: one of twice the length behind it.
+    fn later(&self) -> String {
+        let (from, length) = self.window();
+        format!("measure from {} s to {} s at least.", whole(from + length), whole(from + 3.0 * length))
+    }
+
     fn caution(&self, doubt: Doubt, subject: &str, found: f64, text: String) -> Caution {
         let (kind, case, subject) = (doubt.to_string(), self.name.to_string(), subject.to_string());
         Caution { kind, case, subject, found, text }
@@ -113,8 +125,10 @@ pub fn of(cases: &[Case]) -> Vec<Caution> {
     let of_case = [epochs, tail, percentile, seeds, spurious];
     let each = cases.iter().flat_map(|case| of_case.map(|caution| caution(case)));
     let drifting = unsteady(cases);
-    let settled = |case: &&Case| drifting.iter().all(|caution| caution.case != case.name);
-    let brief = cases.iter().filter(settled).filter_map(brief);
+    let told_already = |one: &Caution| {
+        drifting.iter().any(|drift| (&drift.case, &drift.subject) == (&one.case, &one.subject))
+    };
+    let brief = cases.iter().filter_map(brief).filter(|one| !told_already(one));
     let all: Vec<Caution> = brief.chain(each.flatten()).chain(drifting.iter().cloned()).collect();
     let kind = |doubt: &Doubt| told(all.iter().filter(|one| one.kind == doubt.name()).collect(), *doubt);
     Doubt::ALL.iter().filter_map(kind).collect()
@@ -168,8 +182,7 @@ fn drifts<'c>(case: &'c Case<'c>) -> Vec<Found<'c>> {
 impl Found<'_> {
     fn caution(&self) -> Caution {
         let Drift { mean, late, .. } = self.drift;
-        let window = self.case.valid.schedule().measure;
-        let (from, length) = (window.from.as_secs_f64(), window.span().as_secs_f64());
+        let (from, length) = self.case.window();
         let way = if mean > late { "above" } else { "below" };
         let percent = number::significant(100.0 * self.drift.bias(), 2);
         let remedy = match self.settles() {
@@ -181,11 +194,7 @@ impl Found<'_> {
                     whole(steady + length)
                 )
             }
-            None => format!(
-                "It does not settle before the middle of the window: measure from {} s to {} s at least.",
-                whole(from + length),
-                whole(from + 3.0 * length)
-            ),
+            None => format!("It does not settle before the middle of the window: {}", self.case.later()),
         };
         let name = named(&self.column);
         let case = self.case.name;
@@ -236,29 +245,22 @@ fn mean(rows: &[&Row], of: impl Fn(&Row) -> f64) -> f64 {
     rows.iter().map(|row| of(row)).sum::<f64>() / rows.len() as f64
 }
 
-/// A window whose halves have different means, of long transfers.
+/// A window whose halves have different means, where transfers are long.
 fn brief(case: &Case) -> Option<Caution> {
-    let length = case.valid.schedule().measure.span().as_secs_f64();
-    let limit = if trips(case, length)? < TRIPS { HALVES_OF_FEW } else { HALVES };
+    let few = trips(case)? < TRIPS;
+    let limit = if few { HALVES_OF_FEW } else { HALVES };
     let (column, found) = halves(case).max_by(|one, other| one.1.total_cmp(&other.1))?;
-    let percent = |part: f64| number::significant(100.0 * part, 2);
-    let fewer = if limit < HALVES { " for fewer than fifty round trips" } else { "" };
-    (found > limit).then(|| {
-        case.caution(
-            Doubt::Brief,
-            &column,
-            found,
-            format!(
-                "{} of {} differs by {} % between the halves of the window, and more than {} % is too much{fewer}: \
-                 measure for {} s at least.",
-                named(&column),
-                case.name,
-                percent(found),
-                percent(limit),
-                whole(length * (found / limit).max(2.0))
-            ),
-        )
-    })
+    let percent = |part: f64| number::plain(libm::round(100.0 * part));
+    let text = format!(
+        "Short window: {} of {} differs by {} % between its halves, and the limit{} is {} %: {}",
+        named(&column),
+        case.name,
+        percent(found),
+        if few { " with fewer than fifty round trips" } else { "" },
+        percent(limit),
+        case.later()
+    );
+    (found > limit).then(|| case.caution(Doubt::Brief, &column, found, text))
 }
 
 /// The groups of long transfers.
@@ -266,10 +268,11 @@ fn long<'c>(case: &'c Case<'c>) -> impl Iterator<Item = (&'c str, Vec<&'c Row>)>
     groups(case).filter(|(_, rows)| rows.iter().any(|row| row.value("flows").is_finite()))
 }
 
-/// The round trips in a window, of the group of long transfers that has the fewest.
-fn trips(case: &Case, length: f64) -> Option<f64> {
+/// The round trips in the window, of the group of long transfers that has the fewest.
+fn trips(case: &Case) -> Option<f64> {
+    let (_, length) = case.window();
     let of = |rows: &[&Row]| length / (mean(rows, |row| row.value("rtt_mean_ms")) / 1e3);
-    long(case).map(|(_, rows)| of(&rows)).min_by(f64::total_cmp)
+    long(case).map(|(_, rows)| of(&rows)).filter(|trips| trips.is_finite()).min_by(f64::total_cmp)
 }
 
 /// The difference between both halves of the window, as a part of their mean and over all runs: of the queue, taken as one packet at least, of

@@ -75,14 +75,14 @@ fn halves_that_differ_make_a_window_short_and_less_so_where_it_has_many_round_tr
     let many = of(100.0, 20.0).unwrap();
     assert_eq!(
         many.text,
-        "Mean queue of a differs by 20 % between the halves of the window, and more than 15 % is too much: measure for 120 s at least."
+        "Short window: Mean queue of a differs by 20 % between its halves, and the limit is 15 %: measure from 80 s to 200 s at least."
     );
     assert_eq!(many.subject, "queue_mean_packets[bottleneck]");
     let few = of(2000.0, 16.0).unwrap();
     assert_eq!(
         few.text,
-        "Mean queue of a differs by 16 % between the halves of the window, and more than 6.0 % is too much for fewer than fifty round trips: \
-         measure for 160 s at least."
+        "Short window: Mean queue of a differs by 16 % between its halves, and the limit with fewer than fifty round trips is 6 %: \
+         measure from 80 s to 200 s at least."
     );
     assert_eq!(of(2000.0, 5.0), None);
 }
