@@ -13,8 +13,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use kneepoint::experiment::{self, CheckResult, Claim, Experiment, Pace, Publication, Verdict, Word, bins};
 use kneepoint::scenario::Settings;
-use kneepoint::study::Work;
-use kneepoint::table::{Frame, Row};
+use kneepoint::study::{Frame, Work};
+use kneepoint::table::Row;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -11,7 +11,8 @@ use kneepoint::experiment::{Experiment, Pace, Publication};
 use kneepoint::fluid::axis::ParameterAxis;
 use kneepoint::scenario::{self, Fault, Plan, scheme};
 use kneepoint::settings::Assign;
-use kneepoint::table::{Frame, Row};
+use kneepoint::study::Frame;
+use kneepoint::table::Row;
 use kneepoint::tcp::script;
 use kneepoint::units::{Bytes, Interval, Rate, Span, Time};
 use kneepoint::{capture, experiment, predict};
@@ -143,9 +144,10 @@ pub fn claim(bytes: &[u8]) {
     let Ok(text) = from_utf8(bytes) else { return };
     let (frame, labels) = (observed(), BTreeMap::new());
     let evaluate = |one: &Expression| {
-        for seed in [None, Some(1)] {
-            let _ = one.value(Scope { frame: &frame, labels: &labels, seed });
+        for seeds in [frame.seeds(), &[1]] {
+            let _ = one.value(Scope { frame: &frame, labels: &labels, seeds });
         }
+        let _ = frame.common(|point| one.reads(point, &labels));
     };
     if let Ok(one) = Expression::parse(text) {
         one.references();

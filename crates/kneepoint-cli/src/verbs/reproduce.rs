@@ -255,9 +255,12 @@ fn texts(volume: &Volume) -> impl Iterator<Item = (String, String)> {
 
 /// Every seed of any experiment.
 fn seeds(outcomes: &[Reproduction]) -> Vec<u64> {
-    let of = |outcome: &Reproduction| [&outcome.experiment.seeds[..], &outcome.experiment.more].concat();
-    let seeds = outcomes.iter().flat_map(of);
-    seeds.collect::<BTreeSet<_>>().into_iter().collect()
+    let of = |outcome: &Reproduction| {
+        let Experiment { seeds, variants, .. } = &outcome.experiment;
+        let run = outcome.experiment.runs(&variants[0]).map(|(seed, _)| seed);
+        seeds.iter().copied().chain(run).collect::<BTreeSet<_>>()
+    };
+    outcomes.iter().flat_map(of).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 fn list(session: &Session, volumes: &[Volume], as_json: bool) -> Result<(), Failure> {

@@ -12,12 +12,13 @@
 //! A number of a bin is, for each seed, the mean over the runs of that seed in the bin which agree in all other axes. Runs outside all bins
 //! count nowhere. So a publication's "for T/µ in [1.4, 2.0]" is a label of claims and figures.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::expression::{Expression, Scope};
 use super::sections::{Names, Words};
 use crate::settings::{Raw, Setting};
-use crate::table::{Frame, Labels, Row};
+use crate::study::Frame;
+use crate::table::{Labels, Row};
 
 /// Increasing numbers.
 #[derive(Clone, Debug, Default, PartialEq, PartialOrd)]
@@ -82,7 +83,7 @@ impl Bins {
         let mut alone = Frame::default();
         alone.add(point, 0, rows);
         let labels: Labels = point.iter().cloned().collect();
-        let value = self.of.value(Scope { frame: &alone, labels: &labels, seed: Some(0) }).ok()?;
+        let value = self.of.value(Scope { frame: &alone, labels: &labels, seeds: &[0] }).ok()?;
         let inside = |edges: &[f64]| (edges[0]..edges[1]).contains(&value);
         let place = self.edges.windows(2).position(inside)?;
         self.labels().into_iter().nth(place)
@@ -102,7 +103,9 @@ pub fn frame<'a>(
         return frame;
     };
     let mut pools: BTreeMap<(Vec<(String, String)>, u64), Pool> = BTreeMap::new();
+    let mut seeds = BTreeSet::new();
     for (point, seed, rows) in runs {
+        seeds.insert(seed);
         if let Some(label) = bins.label(point, &rows) {
             let kept = point.iter().filter(|(axis, _)| !bins.pool.contains(axis)).cloned();
             let labels = kept.chain([(bins.name.clone(), label)]).collect();
@@ -116,6 +119,8 @@ pub fn frame<'a>(
         all.iter().position(|label| labels.last().is_some_and(|(_, own)| own == label))
     });
     for ((labels, seed), pool) in pools {
+        // A bin that no run of a seed is in lacks numbers of that seed, which was run.
+        seeds.iter().for_each(|any| frame.add(&labels, *any, &[]));
         frame.add(&labels, seed, &pool.means());
     }
     frame
@@ -189,9 +194,9 @@ mod tests {
         assert_eq!(frame.labels("room"), ["1.0..1.5", "1.5..2.0"]);
         assert!(frame.labels("streams").is_empty());
         // 540 and 510 are 1.8 and 1.7; 330 is 1.1; 450 is an edge, the first value of its bin; 0.0003 is in none.
-        assert_eq!(frame.value("late", &labels("1.5..2.0"), Some(1)), Some(0.2));
-        assert_eq!(frame.value("late", &labels("1.5..2.0"), Some(2)), Some(0.2));
-        assert_eq!(frame.value("late", &labels("1.0..1.5"), Some(1)), Some(0.7));
-        assert_eq!(frame.value("late", &labels("1.0..1.5"), Some(2)), None);
+        assert_eq!(frame.value("late", &labels("1.5..2.0"), &[1]), Some(0.2));
+        assert_eq!(frame.value("late", &labels("1.5..2.0"), &[2]), Some(0.2));
+        assert_eq!(frame.value("late", &labels("1.0..1.5"), &[1]), Some(0.7));
+        assert_eq!(frame.value("late", &labels("1.0..1.5"), &[2]), None);
     }
 }

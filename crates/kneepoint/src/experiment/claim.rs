@@ -3,7 +3,7 @@
 //!
 //! The verdict is that of the means over seeds. The margin, the difference of the two sides, shows its reliability: the
 //! confidence interval of the margin is computed seed by seed, because schemes run under the same random numbers and
-//! their difference varies less than either.
+//! their difference varies less than either. A comparison is of the seeds with which all runs that it reads were made.
 
 use std::collections::BTreeSet;
 
@@ -11,8 +11,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::expression::{Check, Expression, Reference, Scope, Sign};
+use crate::study::Frame;
 use crate::table::paired::from_zero;
-use crate::table::{Estimate, Frame, Labels};
+use crate::table::{Estimate, Labels};
 
 crate::choice! {
     /// The number of points at which a claim must hold.
@@ -155,7 +156,7 @@ impl Claim {
     /// Judges the claim by the observations.
     pub fn judge(&self, frame: &Frame) -> Judgement {
         let points = points(frame, &self.each);
-        let compared = self.compare(frame, &points);
+        let compared = self.compared(frame, &points);
         let ours = self.numbers(frame, &points);
         let untestable = |missing| Judgement {
             verdict: Verdict::Untestable,
@@ -182,11 +183,28 @@ impl Claim {
     /// Whether further seeds are not expected to change the verdict. A claim that cannot be tested is decided.
     pub fn decided(&self, frame: &Frame) -> bool {
         let points = points(frame, &self.each);
-        self.compare(frame, &points).map_or(true, |compared| {
+        self.compared(frame, &points).map_or(true, |compared| {
             let sure = |one: &CheckResult| one.holds && one.decided();
             let maybe = |one: &CheckResult| one.holds || !one.decided();
             self.met(&compared, sure) == self.met(&compared, maybe)
         })
+    }
+
+    /// The points of the sweep whose runs leave the verdict within the noise of their seeds, as uncertain comparisons read them; with
+    /// the number of seeds of the comparison.
+    pub fn doubted<'f>(&self, frame: &'f Frame) -> Vec<(&'f Labels, usize)> {
+        let judgement = self.judge(frame);
+        if judgement.certain {
+            return Vec::new();
+        }
+        let points = points(frame, &self.each);
+        let results = self.comparisons(&points).into_iter().zip(&judgement.points);
+        let open = results.filter(|(_, result)| !result.certain()).map(|(comparison, _)| comparison);
+        let read = |one: Comparison| {
+            let seeds = frame.common(|run| one.reads(run)).len();
+            frame.points().filter(|run| one.reads(run)).map(|run| (run, seeds)).collect::<Vec<_>>()
+        };
+        open.flat_map(read).collect()
     }
 
     /// Whether enough points hold, if `holds` says which comparisons do.
@@ -202,20 +220,18 @@ impl Claim {
         }
     }
 
-    fn compare(&self, frame: &Frame, points: &[Labels]) -> Result<Vec<CheckResult>, Reference> {
-        let mut compared = Vec::new();
-        if self.need == Need::Mean {
-            for check in &self.checks {
-                compared.push(comparison(check, frame, points, Labels::new())?);
-            }
-            return Ok(compared);
-        }
-        for point in points {
-            for check in &self.checks {
-                compared.push(comparison(check, frame, std::slice::from_ref(point), point.clone())?);
-            }
-        }
-        Ok(compared)
+    fn compared(&self, frame: &Frame, points: &[Labels]) -> Result<Vec<CheckResult>, Reference> {
+        self.comparisons(points).into_iter().map(|one| one.result(frame)).collect()
+    }
+
+    /// Every check at each point, or once over all points.
+    fn comparisons<'c>(&'c self, points: &'c [Labels]) -> Vec<Comparison<'c>> {
+        let places = match self.need {
+            Need::Mean => vec![(None, points)],
+            _ => points.iter().map(|point| (Some(point), std::slice::from_ref(point))).collect(),
+        };
+        let checks = |(at, over)| self.checks.iter().map(move |check| Comparison { check, at, points: over });
+        places.into_iter().flat_map(checks).collect()
     }
 
     /// The numbers to show.
@@ -229,7 +245,7 @@ impl Claim {
         }
         let mut numbers: Vec<(String, Estimate)> = Vec::new();
         for point in points {
-            let scope = Scope { frame, labels: point, seed: None };
+            let scope = Scope { frame, labels: point, seeds: frame.seeds() };
             for reference in self.checks.iter().flat_map(Check::references) {
                 let bound = scope.bound(reference);
                 let name = bound.to_string();
@@ -257,47 +273,63 @@ fn points(frame: &Frame, axes: &[String]) -> Vec<Labels> {
     })
 }
 
-/// A comparison of means over `points`.
-fn comparison(check: &Check, frame: &Frame, points: &[Labels], at: Labels) -> Result<CheckResult, Reference> {
-    let mean = |side: &Expression, seed| -> Result<f64, Reference> {
-        let values = points.iter().map(|labels| side.value(Scope { frame, labels, seed }));
-        let values = values.collect::<Result<Vec<_>, _>>()?;
-        Ok(values.iter().sum::<f64>() / values.len() as f64)
-    };
-    let (left, right) = (mean(&check.left, None)?, mean(&check.right, None)?);
-    if !(left.is_finite() && right.is_finite()) {
-        return Err(Reference { metric: format!("a number for `{}`", check.text), labels: at });
+/// A check of the means over some points.
+#[derive(Clone, Copy, Debug)]
+struct Comparison<'c> {
+    check: &'c Check,
+    /// The point, if it is one.
+    at: Option<&'c Labels>,
+    points: &'c [Labels],
+}
+
+impl Comparison<'_> {
+    /// Whether it reads the runs at a point of the sweep.
+    fn reads(self, run: &Labels) -> bool {
+        self.points.iter().any(|labels| self.check.reads(run, labels))
     }
-    let sides = frame.seeds().iter().filter_map(|seed| {
-        let only = Some(*seed);
-        Some(Sides {
-            seed: *seed,
-            left: mean(&check.left, only).ok()?,
-            right: mean(&check.right, only).ok()?,
+
+    fn result(self, frame: &Frame) -> Result<CheckResult, Reference> {
+        let Comparison { check, points, .. } = self;
+        let at = self.at.cloned().unwrap_or_default();
+        let mean = |side: &Expression, seeds: &[u64]| -> Result<f64, Reference> {
+            let values = points.iter().map(|labels| side.value(Scope { frame, labels, seeds }));
+            let values = values.collect::<Result<Vec<_>, _>>()?;
+            Ok(values.iter().sum::<f64>() / values.len() as f64)
+        };
+        let seeds = frame.common(|run| self.reads(run));
+        let (left, right) = (mean(&check.left, &seeds)?, mean(&check.right, &seeds)?);
+        if !(left.is_finite() && right.is_finite()) {
+            return Err(Reference { metric: format!("a number for `{}`", check.text), labels: at });
+        }
+        let sides = seeds.iter().filter_map(|seed| {
+            let only = [*seed];
+            Some(Sides {
+                seed: *seed,
+                left: mean(&check.left, &only).ok()?,
+                right: mean(&check.right, &only).ok()?,
+            })
+        });
+        let sides: Vec<Sides> = sides.collect();
+        let margins = sides.iter().map(|one| check.sign.margin(one.left, one.right));
+        let spread = Estimate::of(&margins.collect::<Vec<_>>());
+        Ok(CheckResult {
+            at,
+            check: check.text.clone(),
+            left,
+            right,
+            margin: Estimate { mean: check.sign.margin(left, right), half_width: spread.half_width },
+            holds: check.sign.holds(left, right),
+            sign: check.sign,
+            sides,
         })
-    });
-    let sides: Vec<Sides> = sides.collect();
-    let margins = sides.iter().map(|one| check.sign.margin(one.left, one.right));
-    let spread = Estimate::of(&margins.collect::<Vec<_>>());
-    Ok(CheckResult {
-        at,
-        check: check.text.clone(),
-        left,
-        right,
-        margin: Estimate { mean: check.sign.margin(left, right), half_width: spread.half_width },
-        holds: check.sign.holds(left, right),
-        sign: check.sign,
-        sides,
-    })
+    }
 }
 
 /// The value of an expression over the seeds; NaN where an observation is missing.
 pub(crate) fn estimate(expression: &Expression, frame: &Frame, labels: &Labels) -> Estimate {
-    let by_seed = frame
-        .seeds()
-        .iter()
-        .filter_map(|seed| expression.value(Scope { frame, labels, seed: Some(*seed) }).ok());
-    Estimate::of(&by_seed.collect::<Vec<_>>())
+    let value = |seed: u64| expression.value(Scope { frame, labels, seeds: &[seed] }).ok();
+    let seeds = frame.common(|run| expression.reads(run, labels));
+    Estimate::of(&seeds.into_iter().filter_map(value).collect::<Vec<_>>())
 }
 
 #[cfg(test)]

@@ -105,10 +105,8 @@ pub struct Experiment {
     pub claims: Vec<Claim>,
     /// Readings where the publication is silent.
     pub readings: Vec<Reading>,
-    /// One run at each point for each.
+    /// One run at each point for each, in ascending order.
     pub seeds: Vec<u64>,
-    /// Further seeds for the readings taken alone, for verdicts within the noise of these.
-    pub more: Vec<u64>,
     /// The readings taken, and then each alternative.
     pub variants: Vec<Variant>,
 }
@@ -117,6 +115,18 @@ impl Experiment {
     /// The name on the command line: `pert.fig6`.
     pub fn name(&self) -> String {
         name(&self.paper, &self.id)
+    }
+
+    /// The runs of a variant, seed by seed: each seed with the places of the points that have it.
+    pub fn runs<'v>(&self, variant: &'v Variant) -> impl Iterator<Item = (u64, usize)> + use<'_, 'v> {
+        let last = self.seeds.last().copied().unwrap_or_default();
+        let most = variant.points.iter().map(|point| point.more).max().unwrap_or_default();
+        let further = (1..=most).map(move |step| (last + step, step));
+        let seeds = self.seeds.iter().map(|seed| (*seed, 0)).chain(further);
+        seeds.flat_map(|(seed, step)| {
+            let points = variant.points.iter().enumerate();
+            points.filter(move |(_, point)| step <= point.more).map(move |(place, _)| (seed, place))
+        })
     }
 }
 
@@ -159,4 +169,6 @@ pub struct Point {
     pub labels: Vec<(String, String)>,
     /// The work there.
     pub work: Work,
+    /// The number of further seeds, after the experiment's: where a verdict is within the noise of these.
+    pub more: u64,
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! An experiment and the observations of its runs.
 
+use std::collections::BTreeMap;
+
 use super::{Cause, Experiment, Judgement, Pace, Point, Scope, Variant, Verdict};
-use crate::study::Work;
-use crate::table::Frame;
+use crate::study::{Frame, Work};
+use crate::table::Labels;
 
 /// An experiment after its runs.
 #[derive(Clone, Debug)]
@@ -35,6 +37,16 @@ impl Reproduction {
     pub fn decided(&self) -> bool {
         let run = self.frames.iter().filter(|frame| !frame.seeds().is_empty());
         run.into_iter().all(|frame| self.experiment.claims.iter().all(|claim| claim.decided(frame)))
+    }
+
+    /// The points of the readings taken whose runs leave a verdict within the noise of their seeds, each with the number of these.
+    pub fn doubted(&self) -> BTreeMap<&Labels, usize> {
+        let mut doubted = BTreeMap::new();
+        for (point, seeds) in self.experiment.claims.iter().flat_map(|claim| claim.doubted(&self.frames[0])) {
+            let most = doubted.entry(point).or_default();
+            *most = seeds.max(*most);
+        }
+        doubted
     }
 
     /// The claims that its seeds do not decide under the readings taken, by their ids. Computations take no seed.

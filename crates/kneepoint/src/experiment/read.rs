@@ -132,9 +132,8 @@ fn experiment(
     readings.splice(0..0, shared.readings);
     let seeds = shared.seeds;
     let paper = id.split('-').next().unwrap_or_default().to_string();
-    let more = Vec::new();
     let mut experiment =
-        Experiment { id, paper, title, source, quote, figure, bins, claims, readings, seeds, more, variants };
+        Experiment { id, paper, title, source, quote, figure, bins, claims, readings, seeds, variants };
     if let Some(scheme) = around.subject {
         subject::mute(&mut experiment, scheme);
     }
@@ -277,7 +276,7 @@ fn simulations(body: &Table, around: Around, faults: &mut Faults) -> Option<(Vec
                 }
             },
         };
-        points.push(Point { labels: case.settings, work: Work::Packets(Box::new(work)) });
+        points.push(Point { labels: case.settings, work: Work::Packets(Box::new(work)), more: 0 });
     }
     Some((points, plan.seeds))
 }
@@ -316,7 +315,7 @@ fn computations(body: &Table, faults: &mut Faults) -> Vec<Point> {
         let (labels, tree) = sweep::point(body, &axes, index, &Extensions::NONE, &mut found);
         let work = Work::Computation(Box::new(computation(&tree, &mut found)));
         faults.join(found);
-        Point { labels, work }
+        Point { labels, work, more: 0 }
     });
     points.collect()
 }

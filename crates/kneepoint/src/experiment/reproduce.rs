@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 
 use super::{Experiment, Judgement, Pace, Reproduction, Scope, Variant, Verdict, bins};
-use crate::study::{Records, Study, Wanted, seed_by_seed};
-use crate::table::Frame;
+use crate::study::{Frame, Records, Study, Wanted, Work};
+use crate::table::Labels;
 
 /// Experiments that are to be run.
 #[derive(Clone, Debug)]
@@ -68,31 +68,21 @@ impl Reproduce {
         self.held.get(place).is_some_and(|held| !held.is_empty())
     }
 
-    /// Adds seeds to experiments with verdicts within the noise of their seeds: twice as many, and at most [`MOST_SEEDS`]; returns
-    /// whether there are any.
+    /// Adds seeds at points where a verdict is within the noise: as many as its comparison has, and at most [`MOST_SEEDS`] in all;
+    /// returns whether there are any.
     fn seed(&mut self, outcomes: &[Reproduction]) -> bool {
-        let noisy = |outcome: &Reproduction| outcome.judgements().iter().any(|judgement| !judgement.certain);
         let held: Vec<bool> = (0..self.experiments.len()).map(|place| self.holds(place)).collect();
         let open = self.experiments.iter_mut().zip(outcomes).zip(held);
-        let open = open.filter(|((_, outcome), waits)| !waits && noisy(outcome)).map(|(one, _)| one);
-        let further = open.map(|(experiment, _)| {
-            let had = experiment.seeds.len() + experiment.more.len();
-            seed_further(experiment, had)
-        });
-        further.sum::<usize>() > 0
+        let mut further = false;
+        for ((experiment, outcome), _) in open.filter(|(_, waits)| !waits) {
+            let doubted = outcome.doubted();
+            // A bin has runs of any point.
+            let pooled = experiment.bins.as_ref().and(doubted.values().max()).copied();
+            further |= seed_further(experiment, |labels| pooled.or(doubted.get(labels).copied()));
+        }
+        further
     }
-}
 
-/// Gives an experiment that has seeds this many further ones, at most [`MOST_SEEDS`] in all, and returns the number added.
-fn seed_further(experiment: &mut Experiment, count: usize) -> usize {
-    let had = experiment.seeds.len() + experiment.more.len();
-    let Some(last) = experiment.more.last().or(experiment.seeds.last()).copied() else { return 0 };
-    let further = count.min(MOST_SEEDS.saturating_sub(had));
-    experiment.more.extend((1..=further as u64).map(|step| last + step));
-    further
-}
-
-impl Reproduce {
     /// Whether a variant is run.
     fn asks(&self, experiment: &Experiment, variant: &Variant) -> bool {
         let doubted = self.doubted.as_ref().is_none_or(|doubted| doubted.contains(&experiment.id));
@@ -100,10 +90,17 @@ impl Reproduce {
     }
 }
 
-/// The seeds of a variant: the readings taken alone have the further ones.
-fn seeds<'e>(experiment: &'e Experiment, variant: &Variant) -> impl Iterator<Item = u64> + 'e {
-    let more = experiment.more.iter().filter(|_| variant.name.is_none());
-    experiment.seeds.iter().chain(more.collect::<Vec<_>>()).copied()
+/// Gives the points of the readings taken twice as many seeds as `had` says, at most [`MOST_SEEDS`]; returns whether any is new.
+fn seed_further(experiment: &mut Experiment, had: impl Fn(&Labels) -> Option<usize>) -> bool {
+    let own = experiment.seeds.len();
+    let mut further = false;
+    for point in &mut experiment.variants[0].points {
+        let labels = point.labels.iter().cloned().collect();
+        let enough = had(&labels).map_or(0, |seeds| (2 * seeds).min(MOST_SEEDS).saturating_sub(own) as u64);
+        further |= enough > point.more;
+        point.more = point.more.max(enough);
+    }
+    further
 }
 
 impl Study for Reproduce {
@@ -128,7 +125,7 @@ impl Study for Reproduce {
         if self.pace == Pace::Full {
             self.doubted = None;
             self.experiments.iter_mut().for_each(|experiment| {
-                seed_further(experiment, MOST_SEEDS);
+                seed_further(experiment, |_| Some(MOST_SEEDS));
             });
         }
     }
@@ -137,13 +134,15 @@ impl Study for Reproduce {
         let mut wanted = Vec::new();
         for experiment in &self.experiments {
             // An alternative that is not requested has no results, even if it shares runs with one that is.
-            let asked: Vec<&Variant> =
-                experiment.variants.iter().filter(|variant| self.asks(experiment, variant)).collect();
-            let works = asked.iter().flat_map(|variant| &variant.points).map(|point| &point.work);
-            let runs = seed_by_seed(&experiment.seeds, works);
-            let taken = asked[..1].iter().flat_map(|variant| &variant.points).map(|point| &point.work);
-            let runs = runs.into_iter().chain(seed_by_seed(&experiment.more, taken));
-            wanted.extend(runs.map(|run| Wanted { series: true, ..run }));
+            let asked = experiment.variants.iter().filter(|variant| self.asks(experiment, variant));
+            let mut runs: Vec<Wanted> = Vec::new();
+            for variant in asked {
+                let works: Vec<&Work> = variant.points.iter().map(|point| &point.work).collect();
+                let run = |(seed, place): (u64, usize)| Wanted { work: works[place], seed, series: true };
+                runs.extend(experiment.runs(variant).map(run));
+            }
+            runs.sort_by_key(|run| run.seed);
+            wanted.extend(runs);
         }
         wanted
     }
@@ -152,9 +151,8 @@ impl Study for Reproduce {
         let frame = |variant: &Variant, experiment: &Experiment| {
             let points: Vec<_> =
                 variant.points.iter().map(|point| (&point.labels, records.by_seed(&point.work))).collect();
-            let every =
-                seeds(experiment, variant).flat_map(|seed| points.iter().map(move |point| (seed, point)));
-            let runs = every.filter_map(|(seed, (labels, run))| {
+            let runs = experiment.runs(variant).filter_map(|(seed, place)| {
+                let (labels, run) = &points[place];
                 Some((labels.as_slice(), seed, run(seed)?.rows_over_time()))
             });
             bins::frame(experiment.bins.as_ref(), runs)
@@ -260,6 +258,43 @@ check = "utilization > 0.5"
     }
 
     #[test]
+    fn further_seeds_are_for_the_points_that_an_open_comparison_reads_and_certain_claims_keep_theirs() {
+        let (head, claims) = TEXT.split_once("[[claim]]").unwrap();
+        let swept = head.replace("rate = \"1mbit\"", "rate = [\"1mbit\", \"2mbit\", \"4mbit\"]");
+        let further = "[[claim]]\nid = \"all\"\ntext = \"The links are used.\"\ncheck = \"mean(utilization over rate) > 0.4\"\n";
+        let open = claims.replace("utilization >", "utilization[rate=1mbit] >");
+        let text = format!("{swept}[[claim]]{open}{further}");
+        let text = text.replace("\"topology.rate\" = \"10mbit\"", "duration = \"3s\"");
+        let experiments = vec![parse(&text, Pace::Full).expect("an experiment")];
+        let mut study = Reproduce { experiments, scope: Scope::Taken, ..study(Pace::Full) };
+        let place = |of: &Reproduce, work: &Work| {
+            let points = &of.experiments[0].variants[0].points;
+            points.iter().position(|point| std::ptr::eq(&point.work, work)).unwrap()
+        };
+        let used = |at: usize, seed: u64| {
+            if at == 0 { [0.32, 0.7][seed as usize % 2] } else { 0.9 + 0.01 * seed as f64 }
+        };
+        loop {
+            let mut records = Records::default();
+            for run in study.wanted() {
+                let rows = vec![Row::new([]).with("utilization", used(place(&study, run.work), run.seed))];
+                records.insert(run.name(), Record::computed(run.seed, 0.0, rows));
+            }
+            let outcome = study.outcome(&records);
+            if study.again(&outcome).is_none() {
+                let [first, every] = &outcome[0].judgements()[..] else { panic!("two claims") };
+                assert_eq!((first.certain, first.points[0].sides.len()), (false, MOST_SEEDS));
+                // Over the two seeds that all points have: 0.51 at the first, and 0.915 at the others.
+                assert_eq!((every.certain, every.points[0].sides.len()), (true, 2));
+                assert!((every.points[0].left - (0.51 + 2.0 * 0.915) / 3.0).abs() < 1e-9);
+                break;
+            }
+        }
+        let seeds = study.experiments[0].variants[0].points.iter().map(|one| 2 + one.more as usize);
+        assert_eq!(seeds.collect::<Vec<_>>(), [MOST_SEEDS, 2, 2]);
+    }
+
+    #[test]
     fn an_experiment_stops_as_soon_as_its_claims_are_decided_and_has_its_own_seeds_at_most() {
         let text = TEXT.replace("seeds = 2", "seeds = 10");
         let early = || {
@@ -277,7 +312,7 @@ check = "utilization > 0.5"
         assert_eq!(counts(&|seed| if seed % 2 == 0 { 0.7 } else { 0.32 }), [3, 6, 10, 20]);
         let mut all = early();
         all.every_round();
-        assert_eq!(all.experiments[0].seeds.len() + all.experiments[0].more.len(), MOST_SEEDS);
+        assert_eq!(names(&all).len(), MOST_SEEDS);
     }
 
     #[test]

@@ -17,7 +17,8 @@ use serde::Deserialize;
 use super::{Comparison, Manifest, SchemeResult};
 use crate::measure::Subject;
 use crate::scenario::Settings;
-use crate::table::{Cell, Frame, Row};
+use crate::study::Frame;
+use crate::table::{Cell, Row};
 use quantity::Quantity;
 
 crate::keys! {

@@ -12,7 +12,7 @@
 //! spurious   a quarter of the retransmitted segments had not been lost, of hosts that cannot tell a spurious timeout
 //! ```
 //!
-//! A truncation is advised only if the rest passes the same test. A quantity that is unsteady makes no window brief as well.
+//! A truncation is advised only if the rest passes the same test. A quantity that is unsteady is not called brief as well.
 //! docs/precision.md has the rates of false alarms for random runs.
 
 use serde::Deserialize;
@@ -229,7 +229,8 @@ fn named(column: &str) -> String {
 
 /// Seconds without insignificant digits.
 fn whole(seconds: f64) -> String {
-    number::plain(if seconds < 10.0 { libm::ceil(10.0 * seconds) / 10.0 } else { libm::ceil(seconds) })
+    let steps = if seconds < 10.0 { 10.0 } else { 1.0 };
+    (libm::ceil(steps * seconds) / steps).to_string()
 }
 
 /// The rows of each group in the runs of a case.

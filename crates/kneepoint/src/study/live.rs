@@ -5,10 +5,10 @@
 //! Both sides have the same network, the same transfers, the same starts and the same meter. A measured run that its machine
 //! spoiled is kept apart: it is counted, and in no mean.
 
-use super::{Packets, Record, Records, Study, Wanted, Work};
+use super::{Frame, Packets, Record, Records, Study, Wanted, Work};
 use crate::cc;
 use crate::spec::{Builder, Invalid, Valid};
-use crate::table::{Frame, Row};
+use crate::table::Row;
 use crate::tcp::{Host, Options};
 
 /// A run of a kernel's hosts.

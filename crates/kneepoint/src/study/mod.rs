@@ -18,6 +18,7 @@ pub mod compute;
 pub mod dumbbell;
 pub mod fingerprint;
 pub mod fluid;
+mod frame;
 pub mod hash;
 pub mod hunt;
 pub mod identify;
@@ -30,6 +31,7 @@ pub mod watch;
 pub mod work;
 
 pub use compute::Computation;
+pub use frame::Frame;
 pub use record::{Effort, Record, Records, Wanted};
 pub use watch::{Measured, Watch, Yield};
 pub use work::{FOLLOWED, Packets, Watched, Work};

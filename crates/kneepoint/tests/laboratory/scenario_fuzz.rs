@@ -8,7 +8,7 @@ use std::panic::catch_unwind;
 use kneepoint::experiment::{self, Pace};
 use kneepoint::rng::Rng;
 use kneepoint::scenario::{Fault, Plan, parse};
-use kneepoint::table::Frame;
+use kneepoint::study::Frame;
 
 use crate::common::mutations::{cases, mutate, mutated};
 

@@ -127,7 +127,7 @@ fn of_experiment(session: &Session, name: &Path, pace: Pace) -> Result<Cases, Fa
     };
     let Experiment { id, title, variants, claims, .. } = volume.experiment.clone();
     let points = variants.into_iter().next().into_iter().flat_map(|variant| variant.points);
-    let case = |Point { labels, work }: Point| match work {
+    let case = |Point { labels, work, .. }: Point| match work {
         Work::Packets(packets) => Some(Case { name: row_name(&id, &labels), labels, valid: packets.valid }),
         Work::Computation(_) => None,
     };

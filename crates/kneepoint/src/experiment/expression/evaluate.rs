@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Evaluates expressions, for one seed or for the means over all seeds.
+//! Evaluates expressions, for one seed or for the means over several, and tells the runs that they read.
 
-use super::{Axis, Expression, Operator, Part, Reference};
-use crate::table::{Frame, Labels, quantity};
+use super::{Axis, Check, Expression, Operator, Part, Reference};
+use crate::study::Frame;
+use crate::table::{Labels, quantity};
 
 /// Context of an evaluation.
 #[derive(Clone, Copy, Debug)]
@@ -11,8 +12,8 @@ pub struct Scope<'f> {
     pub frame: &'f Frame,
     /// Labels that references may omit.
     pub labels: &'f Labels,
-    /// One seed, or the mean over all.
-    pub seed: Option<u64>,
+    /// The seeds, over which observations are averaged.
+    pub seeds: &'f [u64],
 }
 
 impl Expression {
@@ -44,18 +45,72 @@ impl Expression {
     }
 }
 
+impl Check {
+    /// Whether a side reads the runs at a point of the sweep, where `labels` are those that references may omit.
+    pub fn reads(&self, point: &Labels, labels: &Labels) -> bool {
+        self.left.reads(point, labels) || self.right.reads(point, labels)
+    }
+}
+
+impl Expression {
+    /// Whether it reads the runs at a point of the sweep, where `labels` are those that references may omit.
+    pub fn reads(&self, point: &Labels, labels: &Labels) -> bool {
+        match self {
+            Expression::Number(_) => false,
+            Expression::Observed(reference) => {
+                let bound = bound(reference, labels).labels;
+                point.iter().all(|(axis, label)| bound.get(axis) == Some(label))
+            }
+            Expression::Negative(inner) | Expression::Absolute(inner) => inner.reads(point, labels),
+            Expression::Pair(left, _, right) => left.reads(point, labels) || right.reads(point, labels),
+            Expression::Extreme(_, several) => several.iter().any(|one| one.reads(point, labels)),
+            Expression::Along(_, inner, axis) => match point.get(&axis.name) {
+                // An axis of rows within each run.
+                None => inner.reads(point, labels),
+                Some(label) => axis.part.has(label) && inner.reads(point, &under(labels, axis, label)),
+            },
+        }
+    }
+}
+
+impl Part {
+    fn has(&self, label: &String) -> bool {
+        match self {
+            Part::All => true,
+            Part::Between(from, to) => is_between(label, *from, *to),
+            Part::Only(labels) => labels.contains(label),
+        }
+    }
+}
+
+fn is_between(label: &str, from: f64, to: f64) -> bool {
+    quantity(label).is_some_and(|at| (from..=to).contains(&at))
+}
+
+/// A reference completed by the labels it omits.
+fn bound(reference: &Reference, labels: &Labels) -> Reference {
+    let mut labels = labels.clone();
+    labels.extend(reference.labels.clone());
+    Reference { metric: reference.metric.clone(), labels }
+}
+
+/// Labels with one along an axis.
+fn under(labels: &Labels, axis: &Axis, label: &str) -> Labels {
+    let mut labels = labels.clone();
+    labels.insert(axis.name.clone(), label.to_string());
+    labels
+}
+
 impl Scope<'_> {
     fn observed(self, reference: &Reference) -> Result<f64, Reference> {
         let bound = self.bound(reference);
-        let value = self.frame.value(&bound.metric, &bound.labels, self.seed);
+        let value = self.frame.value(&bound.metric, &bound.labels, self.seeds);
         value.ok_or(bound)
     }
 
     /// A reference completed by the labels it omits.
     pub fn bound(self, reference: &Reference) -> Reference {
-        let mut labels = self.labels.clone();
-        labels.extend(reference.labels.clone());
-        Reference { metric: reference.metric.clone(), labels }
+        bound(reference, self.labels)
     }
 
     /// The values of `inner` along an axis, where defined; labels listed explicitly must have one.
@@ -66,14 +121,13 @@ impl Scope<'_> {
             Part::Only(labels) => labels.as_slice(),
             Part::All => self.frame.labels(&axis.name),
             Part::Between(from, to) => {
-                let inside = |label: &&String| quantity(label).is_some_and(|at| (*from..=*to).contains(&at));
+                let inside = |label: &&String| is_between(label, *from, *to);
                 known = self.frame.labels(&axis.name).iter().filter(inside).cloned().collect::<Vec<_>>();
                 &known
             }
         };
         for label in labels {
-            let mut bound = self.labels.clone();
-            bound.insert(axis.name.clone(), label.clone());
+            let bound = under(self.labels, axis, label);
             match inner.value(Scope { labels: &bound, ..self }) {
                 Ok(number) => numbers.push(number),
                 Err(missing) if matches!(axis.part, Part::Only(_)) => return Err(missing),
@@ -113,29 +167,54 @@ mod tests {
         frame
     }
 
-    fn value(text: &str, seed: Option<u64>) -> Result<f64, Reference> {
+    fn value(text: &str, seeds: &[u64]) -> Result<f64, Reference> {
         let labels = Labels::new();
-        Expression::parse(text).unwrap().value(Scope { frame: &frame(), labels: &labels, seed })
+        Expression::parse(text).unwrap().value(Scope { frame: &frame(), labels: &labels, seeds })
     }
 
     #[test]
     fn folds_go_along_an_axis_in_the_order_of_its_labels() {
-        assert_eq!(value("mean(queue over flows)", Some(1)), Ok(15.0));
-        assert_eq!(value("mean(queue over flows)", None), Ok(16.0));
-        assert_eq!(value("sum(queue over flows in (1, 100))", Some(1)), Ok(25.0));
-        assert_eq!(value("max(queue over flows from 50 to 200)", Some(2)), Ok(17.0));
-        assert_eq!(value("rise(queue over flows)", Some(1)), Ok(-5.0));
-        assert_eq!(value("fall(queue over flows from 10 to 100)", Some(1)), Ok(5.0));
-        assert_eq!(value("abs(1 - min(queue[flows=1] / 5, 7)) * -1", Some(1)), Ok(-1.0));
+        assert_eq!(value("mean(queue over flows)", &[1]), Ok(15.0));
+        assert_eq!(value("mean(queue over flows)", &[1, 2]), Ok(16.0));
+        assert_eq!(value("sum(queue over flows in (1, 100))", &[1]), Ok(25.0));
+        assert_eq!(value("max(queue over flows from 50 to 200)", &[2]), Ok(17.0));
+        assert_eq!(value("rise(queue over flows)", &[1]), Ok(-5.0));
+        assert_eq!(value("fall(queue over flows from 10 to 100)", &[1]), Ok(5.0));
+        assert_eq!(value("abs(1 - min(queue[flows=1] / 5, 7)) * -1", &[1]), Ok(-1.0));
+    }
+
+    #[test]
+    fn an_expression_reads_the_runs_of_its_labels_and_of_the_axes_along_which_it_folds() {
+        let labels = |pairs: &[(&str, &str)]| {
+            pairs.iter().map(|(a, l)| (a.to_string(), l.to_string())).collect::<Labels>()
+        };
+        let points = ["1", "10", "100"].map(|flows| labels(&[("flows", flows), ("scheme", "pert")]));
+        let read = |text: &str, omitted: &[(&str, &str)]| {
+            let expression = Expression::parse(text).unwrap();
+            points.each_ref().map(|point| expression.reads(point, &labels(omitted)))
+        };
+        assert_eq!(read("queue[flows=10, scheme=pert]", &[]), [false, true, false]);
+        assert_eq!(read("queue[flows=10, scheme=red]", &[]), [false; 3]);
+        assert_eq!(read("queue[flows=10]", &[]), [false; 3], "no run has fewer labels");
+        assert_eq!(
+            read("1 - abs(queue[link=a]) / 2", &[("flows", "1"), ("scheme", "pert")]),
+            [true, false, false]
+        );
+        assert_eq!(read("max(queue[scheme=pert] over flows)", &[]), [true; 3]);
+        assert_eq!(read("max(queue over flows from 5 to 100)", &[("scheme", "pert")]), [false, true, true]);
+        assert_eq!(read("min(1, sum(queue[scheme=pert] over flows in (1, 100)))", &[]), [true, false, true]);
+        let of_rows = "sum(mean(drops[scheme=pert] over time from 0 to 5) over flows in (1, 10))";
+        assert_eq!(read(of_rows, &[]), [true, true, false]);
+        assert_eq!(read("2", &[("flows", "1"), ("scheme", "pert")]), [false; 3]);
     }
 
     #[test]
     fn a_missing_observation_is_named() {
-        assert_eq!(value("queue", None).unwrap_err().to_string(), "queue");
-        assert_eq!(value("drops[flows=1]", None).unwrap_err().to_string(), "drops[flows=1]");
-        let missing = value("max(queue[link=a] over flows)", None).unwrap_err();
+        assert_eq!(value("queue", &[1, 2]).unwrap_err().to_string(), "queue");
+        assert_eq!(value("drops[flows=1]", &[1, 2]).unwrap_err().to_string(), "drops[flows=1]");
+        let missing = value("max(queue[link=a] over flows)", &[1, 2]).unwrap_err();
         assert_eq!(missing.to_string(), "queue[flows=…, link=a]");
-        assert!(value("sum(queue over flows in (1, 2))", None).is_err());
+        assert!(value("sum(queue over flows in (1, 2))", &[1, 2]).is_err());
     }
 
     #[test]
@@ -152,7 +231,7 @@ mod tests {
         let (frame, labels) = (&frame, &Labels::new());
         let asked = |claim: &str| {
             let expression = Expression::parse(claim).unwrap();
-            expression.value(Scope { frame, labels, seed: Some(1) }).unwrap()
+            expression.value(Scope { frame, labels, seeds: &[1] }).unwrap()
         };
         let used = asked("utilization[link=r1-r2, window=begin]");
         assert!((0.3..0.99).contains(&used), "slow start takes a while: {used}");

@@ -29,7 +29,7 @@ use super::document::Block;
 use crate::chart::{self, Drawing};
 use crate::experiment::expression::Reference;
 use crate::scenario::FigureSpec;
-use crate::table::Frame;
+use crate::study::Frame;
 use quantity::{Quantity, quantities};
 use view::View;
 

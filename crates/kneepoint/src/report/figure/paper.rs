@@ -11,7 +11,8 @@ use super::quantity::Quantity;
 use super::study::{combinations, shown, slug};
 use super::view::View;
 use crate::scenario::FigureSpec;
-use crate::table::{Bounds, Frame, Labels};
+use crate::study::Frame;
+use crate::table::{Bounds, Labels};
 
 /// Lines of a table, unless more metrics are requested.
 const ROOM: usize = 40;

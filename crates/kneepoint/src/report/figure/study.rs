@@ -14,7 +14,7 @@ use crate::experiment::Experiment;
 use crate::experiment::expression::Expression;
 use crate::measure::Subject;
 use crate::scenario::{FigureSpec, Names, Words};
-use crate::table::Frame;
+use crate::study::Frame;
 
 /// Default metrics of figures, as far as they vary; this many at most.
 const TELLING: [&str; 6] =

@@ -24,7 +24,7 @@ pub fn estimates(outcome: &Reproduction) -> Records {
             row.push(metric.into());
             row.push(estimate.mean.into());
             row.push(estimate.half_width.unwrap_or(f64::NAN).into());
-            row.push((frame.seeds().len() as f64).into());
+            row.push((frame.replications(metric, labels).len() as f64).into());
             rows.push(row);
         }
     }

@@ -8,6 +8,7 @@ use super::super::document::{
     Block, Column, Document, Figure, Finding, Layout, Prose, Section, Shown, Table, TableLine,
 };
 use super::{effort, figure, number, reason, shared, shown, tally};
+use crate::experiment::reproduce::MOST_SEEDS;
 use crate::experiment::{self, Because, Cause, Judgement, Pace, Reproduction, Verdict};
 use crate::report::Manifest;
 use crate::settings::Setting;
@@ -28,9 +29,16 @@ pub fn document(
 ) -> Document {
     let subject = Prose::from("Published figures and tables, run again, and the verdict on each claim. ");
     let judgements: Vec<Judgement> = outcomes.iter().flat_map(Reproduction::judgements).collect();
+    let is_further =
+        |outcome: &Reproduction| outcome.experiment.variants[0].points.iter().any(|point| point.more > 0);
+    let further = if outcomes.iter().any(is_further) {
+        format!(" Where these leave a verdict open, the runs that it compares have up to {MOST_SEEDS} seeds.")
+    } else {
+        String::new()
+    };
     let summary = Prose::default().strong(format!("{}.", tally(judgements.iter()))).then(format!(
         " {}. A verdict is that of the means over seeds; ± is a 95 % confidence interval over them, seed by seed for \
-         differences. A claim that fails keeps its row.",
+         differences.{further} A claim that fails keeps its row.",
         effort(taken)
     ));
     let mut introduction = vec![Block::Prose(subject.code("knee reproduce").then(" makes this page."))];
@@ -283,7 +291,8 @@ fn plain(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::{Frame, Row};
+    use crate::study::Frame;
+    use crate::table::Row;
 
     const CLAIMED: &str = r#"
 [experiment]

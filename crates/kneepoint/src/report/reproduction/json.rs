@@ -4,7 +4,7 @@
 //! ```text
 //! { "experiment", "claim", "verdict", "ours", "published", "reason", "cause",
 //!   "text", "certain", "pace", "seeds", "alternatives": { NAME: VERDICT },
-//!   "points": [ { "at", "check", "left", "right", "margin", "half_width", "holds" } ] }
+//!   "points": [ { "at", "check", "left", "right", "margin", "half_width", "seeds", "holds" } ] }
 //! ```
 //!
 //! `cause` is null for a claim that holds, else `publication`, `unstated`, `ours` or `unknown`.
@@ -48,6 +48,7 @@ fn one(
             "right": point.right,
             "margin": point.margin.mean,
             "half_width": point.margin.half_width,
+            "seeds": point.sides.len(),
             "holds": point.holds,
         })
     });

@@ -87,6 +87,30 @@ fn halves_that_differ_make_a_window_short_and_less_so_where_it_has_many_round_tr
     assert_eq!(of(2000.0, 5.0), None);
 }
 
+/// A certain drift of a quantity is told once, and halves of another quantity are still compared.
+#[test]
+fn a_drift_takes_the_place_of_a_short_window_of_the_same_quantity_alone() {
+    let long = [("flows", 2.0), ("rtt_mean_ms", 100.0)];
+    let grows = |part: usize, seed: u64| noise(part, seed) + part as f64;
+    let kinds = |runs: &[Record]| -> Vec<String> {
+        let valid = valid();
+        of(&[Case { name: "a", valid: &valid, runs }]).into_iter().map(|one| one.kind).collect()
+    };
+    let mut runs = runs(&long, grows);
+    assert_eq!(kinds(&runs), ["unsteady"]);
+    for run in &mut runs {
+        let parts = run.parts.as_mut().unwrap();
+        parts.columns.push("goodput_bps[long]".into());
+        // It swings, and its last half has three times the mean of the first: more than the queue's.
+        for (place, row) in parts.rows.iter_mut().enumerate() {
+            let swings = libm::cos(std::f64::consts::TAU * 3.0 * (place as f64 + 0.5) / 60.0);
+            let level = [9.0, 3.0, -3.0][run.seed as usize - 1] * if place < 30 { -0.5 } else { 0.5 };
+            row.push(3.0 + level + 6.0 * swings);
+        }
+    }
+    assert_eq!(kinds(&runs), ["unsteady", "brief"]);
+}
+
 #[test]
 fn few_losses_few_transfers_and_a_tail_are_told_with_what_would_do() {
     let few = said(&[("flows", 2.0), ("repairs", 2.0), ("timeouts", 0.0)], noise);
