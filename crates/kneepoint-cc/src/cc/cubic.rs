@@ -23,7 +23,8 @@
 //! smoothed as in RFC 6298; no acknowledgement shrinks the window.
 //!
 //! Era rfc8312 differs: K = cbrt(Wmax (1 - b) / C), so that after fast convergence the curve begins below the window, which waits for it;
-//! West = b Wmax + a t / RTT; before the first loss and after a timeout Wmax is the window as avoidance begins. QUIC stacks have this one (noq 1.4, quinn 0.11).
+//! West = b Wmax + a t / RTT; a loss leaves b of the window, not of the flight, and `t` begins with it instead of after its repair; before the first loss
+//! and after a timeout Wmax is the window as avoidance begins. QUIC stacks have this one (noq 1.4, quinn 0.11).
 //!
 //! Era linux differs: windows, losses and curve are whole packets, and time is ticks; C = 410/1024, b = 717/1024 of the window, not of the
 //! flight; slow start ends by HyStart; RTT is the smallest one. Per packet gained, 20 are acknowledged at most before the first loss and
@@ -187,7 +188,8 @@ impl Cubic {
 
     /// The window that a loss leaves.
     fn left(&self, flight: f64) -> f64 {
-        let before = if self.era == Era::Linux { self.window.packets } else { flight };
+        let of_window = matches!(self.era, Era::Linux | Era::Rfc8312);
+        let before = if of_window { self.window.packets } else { flight };
         self.counted(before * self.beta)
     }
 }
@@ -264,8 +266,9 @@ impl Controller for Cubic {
         if self.window.slow_start() {
             self.start(ack);
         } else if ack.credit <= 0.0 {
-            // Linux's curve stops only while nothing is in flight.
-            if let Some(epoch) = self.epoch.as_mut().filter(|_| self.era != Era::Linux) {
+            // Linux's curve stops only while nothing is in flight, and RFC 8312's goes on during repairs.
+            let goes_on = self.era == Era::Linux || ack.recovering;
+            if let Some(epoch) = self.epoch.as_mut().filter(|_| !goes_on) {
                 epoch.began += silence;
             }
         } else if self.era == Era::Rfc9438 {
@@ -280,7 +283,7 @@ impl Controller for Cubic {
         let gives_way = self.fast_convergence && window < self.w_max;
         self.w_prior = window;
         self.w_max = self.counted(if gives_way { window * (1.0 + self.beta) / 2.0 } else { window });
-        self.epoch = None;
+        self.epoch = (self.era == Era::Rfc8312).then(|| self.begin_epoch_8312(loss.now));
         self.steps = Steps::default();
         self.window.reduce_to(self.left(loss.flight));
     }

@@ -32,7 +32,7 @@ crate::keys! {
         pub possible: Vec<String>,
         /// The greatest error with which a candidate is named.
         pub limit: f64,
-        /// The error of the best candidate against itself, on the path as simulated, if it draws random numbers; else zero.
+        /// The greatest error of the best candidate against itself in simulations of the path, if it draws random numbers; else zero.
         pub own_error: f64,
         /// The path.
         pub path: IdentifiedPath,
@@ -278,7 +278,7 @@ pub fn document(found: &Identification) -> Document {
         blocks.push(Block::Table(candidates(flow)));
         if let Some(others @ 1..) = flow.candidates.len().checked_sub(LISTED) {
             let others = counted(others, "other candidate");
-            blocks.push(Block::prose(format!("Not listed: {others} with greater errors; the JSON has all.")));
+            blocks.push(Block::prose(format!("Not listed: {others} that are less likely; the JSON has all.")));
         }
         if !flow.moments.is_empty() {
             blocks.push(Block::Table(moments(flow)));

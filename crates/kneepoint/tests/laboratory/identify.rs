@@ -4,7 +4,7 @@
 use kneepoint::capture::{Capture, Course, Happened, qlog};
 use kneepoint::study::identify::{Path, Suspect, Verdict, identify, suspects, suspects_in_quic, witness};
 use kneepoint::trace::FlowId;
-use kneepoint::units::{PacketRate, Span};
+use kneepoint::units::{PacketRate, Span, Time};
 use kneepoint::{run, scenario};
 
 /// A path of 10 Mbit/s, 40 ms and a buffer of its bandwidth-delay product.
@@ -173,6 +173,32 @@ fn an_export_has_the_segments_of_its_packets() {
         Happened::Heard { .. } => None,
     });
     assert_eq!(sent.collect::<Vec<_>>(), [0, 1, 1]);
+}
+
+#[test]
+fn an_echo_of_a_retransmission_that_was_captured_after_its_tick_is_not_older_than_it() {
+    let head = "frame.time_relative,tcp.srcport,tcp.dstport,ip.dst,tcp.seq,tcp.len,tcp.ack,tcp.options.timestamp.tsval,tcp.options.timestamp.tsecr\n";
+    let data = |micros: u64, seq: u64, stamp: u64| {
+        format!("{}.{:06},4000,5000,10.0.0.2,{seq},100,1,{stamp},1\n", micros / 1_000_000, micros % 1_000_000)
+    };
+    let answer = |micros: u64, ack: u64, echo: u64| {
+        format!("{}.{:06},5000,4000,10.0.0.1,1,0,{ack},1,{echo}\n", micros / 1_000_000, micros % 1_000_000)
+    };
+    // A packet each 10 ms leaves as a clock of 1 ms ticks, and is answered after 5 ms; the thirtieth is lost.
+    let every = (0..40_u64).map(|place| {
+        let (at, acked) = (10_000 * place, if place < 30 { place } else { 29 });
+        data(at, 1 + 100 * place, 1000 + 10 * place)
+            + &answer(at + 5000, 1 + 100 * (acked + 1), 1000 + 10 * acked)
+    });
+    // It is sent again with 391 ms, and captured 30 µs into the next one.
+    let repair = data(392_030, 3001, 1391) + &answer(397_000, 4001, 1391);
+    let mut capture = Capture::default();
+    capture.read_export(&format!("{head}{}{repair}", every.collect::<String>())).unwrap();
+    let course = capture.course(capture.senders()[0].0).unwrap();
+    let [.., sent, _, heard] = &course.steps[..] else { panic!("steps") };
+    assert_eq!(sent.what, Happened::Sent(30));
+    let Happened::Heard { una: 40, echo, .. } = heard.what else { panic!("{heard:?}") };
+    assert_eq!((sent.at, echo), (Time(391_999_999), Time(391_999_999)));
 }
 
 #[test]

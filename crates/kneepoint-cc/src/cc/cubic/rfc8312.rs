@@ -6,7 +6,7 @@ use crate::units::Time;
 
 impl Cubic {
     /// The curve returns to Wmax as from its share of that, whatever the window is.
-    fn begin_epoch_8312(&self, now: Time) -> Epoch {
+    pub(super) fn begin_epoch_8312(&self, now: Time) -> Epoch {
         let window = self.window.packets;
         let (k, origin) = match self.w_max > 0.0 {
             true => (libm::cbrt(self.w_max * (1.0 - self.beta) / self.scale), self.w_max),

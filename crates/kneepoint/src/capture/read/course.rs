@@ -194,18 +194,25 @@ impl Course {
             windows: Vec::new(),
         };
         let (mut numbers, mut echoes, mut least) = (Numbers::default(), BTreeMap::new(), None);
+        let mut before = Time::ZERO;
         for (at, segment, is_data) in passed {
             if is_data {
+                let mut left = at;
                 if let Some((value, _)) = segment.timestamps {
                     course.timestamps = true;
+                    // A segment that was captured after the tick of its timestamp left in it. Else its echo would be older than it is, which
+                    // proves a retransmission needless.
+                    let stamped = stamps.as_ref().map_or(at, |stamps| stamps.in_tick(value, begin, at));
+                    left = stamped.min(at).max(before);
                     // Of those in a tick the last: an echo is of a retransmission unless its timestamp is an older one (RFC 3522 §3.2).
-                    echoes
-                        .insert(value, stamps.as_ref().map_or(at, |stamps| stamps.in_tick(value, begin, at)));
+                    echoes.insert(value, stamped.max(left));
                 }
-                course.send(&mut numbers, segment, at);
+                course.send(&mut numbers, segment, left);
+                before = left;
             } else if let Some(ack) = segment.ack.filter(|_| !segment.syn && !numbers.segments.is_empty()) {
                 let echoed = segment.timestamps.and_then(|(_, echo)| echoes.get(&echo).copied());
                 course.hear(&mut numbers, segment, (ack, at, echoed), &mut least);
+                before = at;
             }
         }
         match !course.selective && answers.iter().any(|answer| answer.cut) {

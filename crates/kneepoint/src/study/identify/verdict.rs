@@ -3,15 +3,17 @@
 //!
 //! ```text
 //! class        suspects that expect the same at every moment: nothing in the capture tells one from another
-//! likelihood   of a class  ~ exp(-n (e - e_best) / s),   s = max(e_best, FINEST)
+//! likelihood   of a class  ~ exp(-min(n (e - e_best) / s, z² / 2)),   s = max(e_best, FINEST)
 //! alike        classes with at least a twentieth of the best one's likelihood
 //! none         e_best > max(FINEST, own),  at most MOST
 //! ```
 //!
 //! `e` error of a class; of one that draws, the least of several streams, and `s ln(streams) / n` more, for the best of many is closer by chance.
-//! `n` intervals between losses and renewals, which are independent. `own`, of a best class that draws alone, is its error against itself,
-//! simulated on the path that the capture shows. [`FINEST`] is a hundredth of the greatest error: all is explained to a packet but a
-//! hundredth of the time.
+//! `n` intervals between losses and renewals, which are independent. `z` is the sum of the differences to the best class, interval by interval, in its
+//! own standard errors (Q. Vuong, Econometrica 57(2), 1989): a difference that one interval makes alone tells little, however great it is. `own`, of a best class that draws alone, is the greatest of its errors
+//! against itself in [`WITNESSES`] simulations of the path that the capture shows: by chance a capture of the class itself is further off than
+//! all of them once in [`WITNESSES`] + 1 times. [`FINEST`] is a hundredth of the greatest error: all is explained to a packet but a hundredth of
+//! the time.
 
 use super::follow::{Moment, Passed, RENEWAL, follow};
 use super::path::Path;
@@ -31,6 +33,8 @@ pub const EXCLUDES: f64 = 20.0;
 const FEW: u64 = 8;
 /// The same where that decides. BBR begins its cycle with one of seven phases.
 const MANY: u64 = 32;
+/// Simulations in which a suspect that draws is compared with itself.
+const WITNESSES: u64 = 9;
 /// Round trips of an interval that tells something of its own.
 const INTERVAL: u32 = 8;
 /// Moments that are said to have decided.
@@ -92,7 +96,7 @@ pub struct Verdict {
     pub path: Path,
     /// Classes of suspects, the likeliest first.
     pub classes: Vec<Class>,
-    /// The error of the best class against itself, if it draws.
+    /// The error of the best class against itself, if it draws: the greatest of as many simulations as it took to be no less than the capture's.
     pub own_error: f64,
     /// The moments that decided, in order of time.
     pub decisive: Vec<Decisive>,
@@ -188,6 +192,25 @@ fn classes(course: &Course, suspects: &[Suspect], path: &Path) -> Vec<Class> {
     classes
 }
 
+/// How much closer the best class is than another one, in standard errors over the intervals; without bound where these do not differ.
+fn apart(best: &Class, other: &Class, path: &Path) -> f64 {
+    let interval = path.base * u64::from(INTERVAL);
+    let mut gains: Vec<(u64, f64)> = Vec::new();
+    let pairs = best.moments.iter().zip(&other.moments).zip(weights(&best.moments, path.base));
+    for ((one, two), weight) in pairs.filter(|(_, weight)| *weight > 0.0) {
+        let (place, gain) = (one.at.0 / interval.0.max(1), weight * (two.error() - one.error()));
+        match gains.last_mut().filter(|(last, _)| *last == place) {
+            Some((_, sum)) => *sum += gain,
+            None => gains.push((place, gain)),
+        }
+    }
+    let count = gains.len() as f64;
+    let total: f64 = gains.iter().map(|(_, gain)| gain).sum();
+    let off = |(_, gain): &(u64, f64)| (gain - total / count) * (gain - total / count);
+    let variance = gains.iter().map(off).sum::<f64>() * count / (count - 1.0);
+    if variance > 0.0 { (total / variance.sqrt()).max(0.0) } else { f64::INFINITY }
+}
+
 /// The moments at which two classes differ most in their errors, for as long as they do.
 fn decisive(best: &Class, second: &Class, path: &Path) -> Vec<Decisive> {
     let weights = weights(&best.moments, path.base);
@@ -220,19 +243,77 @@ pub fn identify(course: &Course, suspects: &[Suspect]) -> Option<Verdict> {
     let best = classes.first()?;
     let intervals = intervals(&best.moments, &path);
     let drawn = best.first().filter(|_| best.draws);
-    let own_error = drawn.and_then(|suspect| own_error(suspect, course, &path)).unwrap_or_default();
+    let own_error =
+        drawn.and_then(|suspect| own_error(suspect, course, &path, best.error)).unwrap_or_default();
     let (least, spread) = (best.error, best.error.max(FINEST));
-    let weigh = |error: f64| libm::exp(-intervals * (error - least) / spread);
-    let all: f64 = classes.iter().map(|class| weigh(class.error)).sum();
-    classes.iter_mut().for_each(|class| class.likelihood = weigh(class.error) / all);
+    let weigh = |class: &Class| {
+        let z = apart(&classes[0], class, &path);
+        libm::exp(-(intervals * (class.error - least) / spread).min(0.5 * z * z))
+    };
+    let likelihoods: Vec<f64> = classes.iter().map(weigh).collect();
+    let all: f64 = likelihoods.iter().sum();
+    classes.iter_mut().zip(likelihoods).for_each(|(class, likelihood)| class.likelihood = likelihood / all);
+    classes.sort_by(|one, other| other.likelihood.total_cmp(&one.likelihood));
     let other = classes.iter().find(|class| !class.overlaps(&classes[0]));
     let decisive = other.map(|other| decisive(&classes[0], other, &path)).unwrap_or_default();
     Some(Verdict { path, classes, own_error, decisive, logged: !course.windows.is_empty() })
 }
 
-/// The error of a suspect against itself on the path.
-fn own_error(suspect: &Suspect, course: &Course, path: &Path) -> Option<f64> {
-    let simulated = witness(suspect, course, path, 1)?;
-    let own = Path::of(&simulated)?;
-    Some(best_of(&simulated, &Passed::of(&simulated, suspect), suspect, &own).error)
+/// The greatest error of a suspect against itself on the path: of simulations up to one that is no closer than the capture, whose error is
+/// `error`, and of one alone if nobody is named with that error.
+fn own_error(suspect: &Suspect, course: &Course, path: &Path, error: f64) -> Option<f64> {
+    let witnesses = if error > MOST { 1 } else { WITNESSES };
+    let mut greatest: Option<f64> = None;
+    for seed in 1..=witnesses {
+        let simulated = witness(suspect, course, path, seed)?;
+        let own =
+            best_of(&simulated, &Passed::of(&simulated, suspect), suspect, &Path::of(&simulated)?).error;
+        greatest = Some(greatest.map_or(own, |one| one.max(own)));
+        if own >= error {
+            break;
+        }
+    }
+    greatest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::{PacketRate, Span};
+
+    /// A class that expects so many of 20 packets in each of forty intervals.
+    fn class(expected: impl Fn(usize) -> f64) -> Class {
+        let moment = |place: usize| Moment {
+            at: Time(place as u64 * 100_000_000),
+            observed: 20,
+            expected: expected(place / 8),
+            saved: 0,
+            ahead: 0,
+            repairs: false,
+        };
+        let moments: Vec<Moment> = (1..320).map(moment).collect();
+        Class { suspects: Vec::new(), error: 0.0, likelihood: 0.0, moments, draws: false }
+    }
+
+    #[test]
+    fn one_interval_tells_little_however_far_off_a_candidate_is_and_many_tell_much() {
+        let path = Path {
+            base: Span::from_millis(100),
+            rate: PacketRate(1000.0),
+            buffer: None,
+            first_flight: 10,
+            delays: false,
+            resent: 0,
+            episodes: 0,
+            lasted: Span::from_secs(32),
+        };
+        let best = class(|_| 20.0);
+        let far = |least: usize| apart(&best, &class(move |place| if place < least { 5.0 } else { 20.0 }), &path);
+        assert!((far(1) - 1.0).abs() < 0.05, "{}", far(1));
+        assert!(far(10) > 3.0 && far(30) > 8.0, "{} {}", far(10), far(30));
+        assert_eq!(far(0), f64::INFINITY, "nothing tells them apart");
+        let swings = class(|place| if place % 2 == 0 { 16.0 } else { 24.0 });
+        assert!(apart(&best, &swings, &path) > 5.0);
+        assert_eq!(apart(&swings, &best, &path), 0.0);
+    }
 }
