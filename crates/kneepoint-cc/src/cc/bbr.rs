@@ -82,6 +82,9 @@ crate::settings! {
         cwnd_gain: f64 = 2.0, 1.0..=10.0;
         /// Gain of the probing phase; the next phase drains the surplus of this one.
         probe_gain: f64 = 1.25, 1.01..=1.9;
+        /// Packets that the flight which ends that phase may lack: zero of a sender of its own. A packet that one led through a capture misses
+        /// would prolong the phase for a cycle.
+        probe_slack: f64 = 0.0, 0.0..=100.0;
         /// The number of rounds for which the greatest delivery rate is remembered.
         rate_rounds: u64 = 10, 1..=1000;
         /// The time for which the smallest round-trip time is trusted.

@@ -278,7 +278,8 @@ pub fn document(found: &Identification) -> Document {
         blocks.push(Block::Table(candidates(flow)));
         if let Some(others @ 1..) = flow.candidates.len().checked_sub(LISTED) {
             let others = counted(others, "other candidate");
-            blocks.push(Block::prose(format!("Not listed: {others} that are less likely; the JSON has all.")));
+            blocks
+                .push(Block::prose(format!("Not listed: {others} that are less likely; the JSON has all.")));
         }
         if !flow.moments.is_empty() {
             blocks.push(Block::Table(moments(flow)));

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Identification: simulated flows are named, strangers are refused, exports are read.
 
-use kneepoint::capture::{Capture, Course, Happened, qlog};
-use kneepoint::study::identify::{Path, Suspect, Verdict, identify, suspects, suspects_in_quic, witness};
+use kneepoint::capture::{Capture, Course, Happened, Step, qlog};
+use kneepoint::study::identify::{
+    Passed, Path, RENEWAL, Suspect, Verdict, follow, identify, suspects, suspects_in_quic, witness,
+};
 use kneepoint::trace::FlowId;
 use kneepoint::units::{PacketRate, Span, Time};
 use kneepoint::{run, scenario};
@@ -206,6 +208,36 @@ fn a_fault_of_an_export_has_its_line() {
     let read = |text: &str| Capture::default().read_export(text).unwrap_err().to_string();
     assert!(read(&EXPORT.replace(",101,100", ",x,100")).contains("line 6: tcp.seq: `x`"));
     assert!(read(&EXPORT.replace("tcp.len", "length")).contains("tcp.len is missing"));
+}
+
+#[test]
+fn a_logged_window_that_falls_twice_in_an_episode_of_loss_is_reduced_twice() {
+    let at = |millis: u64| Time(millis * 1_000_000);
+    let sent = |millis, segment| Step { at: at(millis), what: Happened::Sent(segment) };
+    let heard = |millis, una, block| {
+        let what = Happened::Heard { una, blocks: [block, (0, 0), (0, 0)], echo: at(millis - 100) };
+        Step { at: at(millis), what }
+    };
+    // Forty segments leave, of which the first is lost, and of the forty after them one more.
+    let mut steps: Vec<Step> = (0..40).map(|segment| sent(0, segment)).collect();
+    steps.extend([heard(100, 0, (1, 20)), sent(101, 0)]);
+    let first = steps.len();
+    steps.extend((40..60).map(|segment| sent(110, segment)));
+    steps.extend([heard(150, 0, (1, 40)), heard(210, 0, (1, 59))]);
+    let second = steps.len();
+    steps.extend([heard(220, 60, (0, 0)), sent(221, 60), heard(321, 61, (0, 0))]);
+    let windows = vec![(0, 40.0), (first, 28.0), (second, 19.6)];
+    let whole = Course { steps, windows, mss: 1448, selective: true, opening: None, ..course("reno", false) };
+    let cubic = suspects_in_quic(&["cubic".into()]).unwrap();
+    let last = |course: &Course| {
+        let passed = Passed::of(course, &cubic[1]);
+        let (moments, _) = follow(course, &passed, &cubic[1], 1, RENEWAL);
+        moments.last().map(|moment| moment.expected.floor())
+    };
+    assert_eq!(cubic[1].full_name(), "cubic (rfc8312)");
+    assert_eq!(last(&whole), Some(19.0));
+    let once = Course { windows: vec![(0, 40.0), (first, 28.0)], ..whole.clone() };
+    assert_eq!(last(&once), Some(28.0));
 }
 
 #[test]

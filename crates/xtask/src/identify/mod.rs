@@ -186,8 +186,18 @@ fn share<'t>(of: impl Iterator<Item = &'t Tried>, what: impl Fn(&Tried) -> bool)
     format!("{some} of {all} ({:.0} %)", 100.0 * some as f64 / all.max(1) as f64)
 }
 
+/// How many names an answer has, on the average.
+fn names<'t>(of: impl Iterator<Item = &'t Tried>) -> String {
+    let counts: Vec<f64> = of.filter_map(|one| Some(one.verdict.as_ref()?.alike().len() as f64)).collect();
+    if counts.is_empty() {
+        "–".into()
+    } else {
+        format!("{:.1}", counts.iter().sum::<f64>() / counts.len() as f64)
+    }
+}
+
 /// The headings of [`cells`].
-const HEADINGS: &str = "likeliest | not excluded | named | names that are right | named alone | right of these | refused without it |\n|---|---|---|---|---|---|---|---|\n";
+const HEADINGS: &str = "likeliest | not excluded | named | names that are right | names in an answer | named alone | right of these | refused without it |\n|---|---|---|---|---|---|---|---|---|\n";
 
 /// What was said of these captures.
 fn cells<'t>(of: impl Iterator<Item = &'t Tried> + Clone) -> String {
@@ -197,7 +207,8 @@ fn cells<'t>(of: impl Iterator<Item = &'t Tried> + Clone) -> String {
         share(of.clone(), Tried::is_first),
         share(of.clone(), Tried::is_alike),
         share(of.clone(), |one| one.named().is_some()),
-        share(named, Tried::is_right),
+        share(named.clone(), Tried::is_right),
+        names(named),
         share(of.clone(), Tried::is_alone),
         share(alone, Tried::is_right),
         share(of, |one| one.refused),

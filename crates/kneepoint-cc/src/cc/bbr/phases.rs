@@ -43,7 +43,9 @@ impl State {
         let whole = now.since(since) > self.rtt;
         let then = || self.in_network(before, now);
         let over = match phase {
-            0 if !self.policed() => whole && (lost || then() >= self.target(self.params.probe_gain)),
+            0 if !self.policed() => {
+                whole && (lost || then() + self.params.probe_slack >= self.target(self.params.probe_gain))
+            }
             1 if !self.policed() => whole || then() <= self.target(1.0),
             _ => whole,
         };

@@ -37,6 +37,8 @@ impl Cubic {
 mod tests {
     use super::super::tests::{avoiding, run};
     use super::super::{Era, Params};
+    use crate::cc::{Ack, Controller, Loss};
+    use crate::rng::Rng;
     use crate::units::Span;
 
     #[test]
@@ -54,6 +56,38 @@ mod tests {
         let returned = run(&mut trace, Span::from_secs_f64(6.64));
         assert!((returned - 595.0).abs() < 1.0, "{returned}");
         assert!((trace.controller.epoch.unwrap().k - 7.64).abs() < 0.01);
+    }
+
+    #[test]
+    fn a_loss_leaves_a_part_of_the_window_and_the_curve_begins_with_it() {
+        let mut trace = avoiding(100.0, Params { era: Era::Rfc8312, ..Params::default() });
+        trace.controller.on_loss(&Loss { now: trace.now, flight: 60.0, una: 0, next: 100 });
+        assert!((trace.window() - 70.0).abs() < 1e-9, "of 100, and not of 60 in flight");
+        let began = trace.now;
+        let mut hear = |after: u64, recovering: bool| {
+            let (now, rtt, rng) =
+                (began + Span::from_secs(after), Some(trace.rtt), &mut Rng::stream(1, "test", 0));
+            let ack = Ack {
+                now,
+                rtt,
+                one_way: None,
+                acked: 0,
+                delivered: 0,
+                resent: 0,
+                marked: 0,
+                credit: 0.0,
+                limited: !recovering,
+                una: 0,
+                next: 100,
+                in_flight: 60,
+                recovering,
+            };
+            trace.controller.on_ack(&ack, rng);
+            trace.controller.epoch.map(|epoch| epoch.began)
+        };
+        // Losses are repaired for a second, in which no acknowledgement grows the window; after that the sender has nothing to send.
+        assert_eq!(hear(1, true), Some(began));
+        assert_eq!(hear(2, false), Some(began + Span::from_secs(1)));
     }
 
     #[test]

@@ -82,6 +82,16 @@ impl Sender {
         }
     }
 
+    /// The other sender's window was this, and it was reduced once more in an episode of loss: QUIC's recovery begins anew with the loss of a packet that
+    /// left after the last reduction (RFC 9002 §7.3.2).
+    pub fn reduce_again(&mut self, window: f64, now: Time) {
+        self.anchor(window, false, now);
+        let (una, high) = (self.una, self.high);
+        if let Some((_, mut host)) = self.lend(now) {
+            host.lose(una, high);
+        }
+    }
+
     /// Segments that its host sends together at a pace.
     pub fn unit(&self, pace: PacketRate) -> u32 {
         crate::tcp::rack::unit_at(pace, self.options.payload)

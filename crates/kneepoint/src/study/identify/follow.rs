@@ -68,6 +68,9 @@ fn first_window(course: &Course) -> f64 {
     logged.unwrap_or(f64::from(course.first_flight())).max(1.0)
 }
 
+/// A logged window below this part of the one before was reduced.
+const FALLEN: f64 = 0.9;
+
 /// When a suspect goes on from what is observed, in round trips.
 #[derive(Clone, Copy, Debug)]
 pub struct Renewal {
@@ -101,8 +104,9 @@ struct Follower {
     /// The most in flight in this round trip and in the one before: the window is at least that.
     most: [u32; 2],
     saving: Saving,
-    /// The window that the sender logged last.
+    /// The window that the sender logged last, and whether it fell in this episode of loss.
     logged: Option<u32>,
+    fell: bool,
 }
 
 /// How many permissions to send a sender saves up (Linux `tcp_tso_should_defer`): after an acknowledgement it sends more than the packets
@@ -166,6 +170,7 @@ impl Follower {
             most: [0; 2],
             saving: Saving::default(),
             logged: None,
+            fell: false,
         }
     }
 
@@ -174,11 +179,27 @@ impl Follower {
         self.logged.unwrap_or_else(|| self.sender.standing().in_flight)
     }
 
-    /// Takes the windows that were logged before a step.
-    fn read<'w>(&mut self, windows: &mut Peekable<impl Iterator<Item = &'w (usize, f64)>>, step: usize) {
+    /// Takes the windows that were logged before a step; returns the one from which they fell.
+    fn read<'w>(
+        &mut self,
+        windows: &mut Peekable<impl Iterator<Item = &'w (usize, f64)>>,
+        step: usize,
+    ) -> Option<f64> {
+        let mut fell = None;
         while let Some((_, window)) = windows.next_if(|(after, _)| *after <= step) {
+            let before = self.logged.map(f64::from).filter(|before| *window < FALLEN * before);
+            fell = before.or(fell);
             self.logged = Some(libm::floor(*window) as u32);
         }
+        fell
+    }
+
+    /// The logged window fell. Once it does so in each episode of loss; after that the sender reduced what was left again.
+    fn fall(&mut self, before: f64, now: Time) {
+        if self.fell && self.repairs() && self.sender.standing().control.pacing.is_none() {
+            self.sender.reduce_again(before, now);
+        }
+        self.fell = true;
     }
 
     /// The window fills, or the pace goes on until `now`.
@@ -271,6 +292,7 @@ impl Follower {
             self.rounds += 1;
             self.most = [0, self.most[0]];
             self.saving.most = [(0, 0), self.saving.most[0]];
+            self.fell &= self.repairs();
         }
     }
 
@@ -363,7 +385,9 @@ pub fn follow(
     let mut losses = passed.losses.iter().peekable();
     let mut windows = course.windows.iter().peekable();
     for (place, &Step { at, what }) in course.steps.iter().enumerate() {
-        follower.read(&mut windows, place);
+        if let Some(before) = follower.read(&mut windows, place) {
+            follower.fall(before, at);
+        }
         let loses = losses.next_if(|loss| **loss == place).is_some();
         if loses && matches!(what, Happened::Sent(_)) {
             follower.meet_loss(at);

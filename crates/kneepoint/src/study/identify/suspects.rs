@@ -32,6 +32,8 @@ impl Make {
     /// A controller in this version; none if it has none.
     fn of(self, config: &Config) -> Option<Suspect> {
         let mut config = config.clone();
+        // No other controller has such a limit.
+        config.set(SLACK.0, &Raw::Float(SLACK.1)).ok();
         if self == Make::Rfc8312 {
             config.set("era", &Raw::Text(self.name().into())).ok()?;
         }
@@ -43,6 +45,9 @@ impl Make {
         if self == Make::LinuxBefore { 1.0 } else { f64::INFINITY }
     }
 }
+
+/// BBR's probing phase ends with a flight, and a packet of difference says nothing: one that is missed would prolong it for a cycle.
+const SLACK: (&str, f64) = ("probe_slack", 1.0);
 
 /// A controller that may have sent.
 #[derive(Clone, Debug, PartialEq)]

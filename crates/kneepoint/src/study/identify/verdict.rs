@@ -253,7 +253,10 @@ pub fn identify(course: &Course, suspects: &[Suspect]) -> Option<Verdict> {
     let likelihoods: Vec<f64> = classes.iter().map(weigh).collect();
     let all: f64 = likelihoods.iter().sum();
     classes.iter_mut().zip(likelihoods).for_each(|(class, likelihood)| class.likelihood = likelihood / all);
-    classes.sort_by(|one, other| other.likelihood.total_cmp(&one.likelihood));
+    // Those that are excluded stay in the order of their errors.
+    let most = classes[0].likelihood;
+    let rank = |class: &Class| if class.likelihood * EXCLUDES >= most { class.likelihood } else { 0.0 };
+    classes.sort_by(|one, other| rank(other).total_cmp(&rank(one)));
     let other = classes.iter().find(|class| !class.overlaps(&classes[0]));
     let decisive = other.map(|other| decisive(&classes[0], other, &path)).unwrap_or_default();
     Some(Verdict { path, classes, own_error, decisive, logged: !course.windows.is_empty() })
@@ -308,7 +311,8 @@ mod tests {
             lasted: Span::from_secs(32),
         };
         let best = class(|_| 20.0);
-        let far = |least: usize| apart(&best, &class(move |place| if place < least { 5.0 } else { 20.0 }), &path);
+        let far =
+            |least: usize| apart(&best, &class(move |place| if place < least { 5.0 } else { 20.0 }), &path);
         assert!((far(1) - 1.0).abs() < 0.05, "{}", far(1));
         assert!(far(10) > 3.0 && far(30) > 8.0, "{} {}", far(10), far(30));
         assert_eq!(far(0), f64::INFINITY, "nothing tells them apart");
