@@ -82,8 +82,8 @@ crate::settings! {
         cwnd_gain: f64 = 2.0, 1.0..=10.0;
         /// Gain of the probing phase; the next phase drains the surplus of this one.
         probe_gain: f64 = 1.25, 1.01..=1.9;
-        /// Packets that the flight which ends that phase may lack: zero of a sender of its own. A packet that one led through a capture misses
-        /// would prolong the phase for a cycle.
+        /// Packets by which the flight that ends that phase may fall short. Zero for a real sender; `knee identify` uses 1, since a candidate that
+        /// misses the target by a packet would probe for another cycle.
         probe_slack: f64 = 0.0, 0.0..=100.0;
         /// The number of rounds for which the greatest delivery rate is remembered.
         rate_rounds: u64 = 10, 1..=1000;

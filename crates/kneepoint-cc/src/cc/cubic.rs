@@ -267,7 +267,7 @@ impl Controller for Cubic {
             self.start(ack);
         } else if ack.credit <= 0.0 {
             // Linux's curve stops only while nothing is in flight, and RFC 8312's goes on during repairs.
-            let goes_on = self.era == Era::Linux || ack.recovering;
+            let goes_on = self.era == Era::Linux || self.era == Era::Rfc8312 && ack.recovering;
             if let Some(epoch) = self.epoch.as_mut().filter(|_| !goes_on) {
                 epoch.began += silence;
             }

@@ -61,8 +61,8 @@ pub struct Arguments {
     /// Seeds of each experiment, instead of its own; all of them are run
     ///
     /// Without it, an experiment begins with three of its seeds and has twice as many in each round, its own at most, until all of its
-    /// claims are decided either way: with a probability of error below 0.001 at each look. Where a verdict is within
-    /// the noise of all, the runs that it compares have further seeds, twenty in all at most.
+    /// claims are decided either way: with a probability of error below 0.001 at each look. In either case, where a verdict is within the
+    /// noise of all these seeds, the runs that it compares are repeated with further ones, up to twenty.
     #[arg(long, value_name = "N", value_parser = scenario::seeds)]
     seeds: Option<u32>,
     /// Directory for figures and tables [default: out/reproduce, or out/quick with --quick, numbered if it exists]

@@ -244,14 +244,18 @@ impl Claim {
             return shown.collect();
         }
         let mut numbers: Vec<(String, Estimate)> = Vec::new();
-        for point in points {
-            let scope = Scope { frame, labels: point, seeds: frame.seeds() };
-            for reference in self.checks.iter().flat_map(Check::references) {
-                let bound = scope.bound(reference);
-                let name = bound.to_string();
-                let known = numbers.iter().any(|(other, _)| *other == name);
-                let estimate = frame.estimate(&bound.metric, &bound.labels).filter(|_| !known);
-                numbers.extend(estimate.map(|estimate| (name, estimate)));
+        for comparison in self.comparisons(points) {
+            let seeds = &frame.common(|run| comparison.reads(run))[..];
+            for labels in comparison.points {
+                for reference in comparison.check.references() {
+                    let bound = Scope { frame, labels, seeds }.bound(reference);
+                    let name = bound.to_string();
+                    let of = |seed: &u64| frame.value(&bound.metric, &bound.labels, &[*seed]);
+                    let values: Vec<f64> = seeds.iter().filter_map(of).collect();
+                    if !values.is_empty() && !numbers.iter().any(|(other, _)| *other == name) {
+                        numbers.push((name, Estimate::of(&values)));
+                    }
+                }
             }
         }
         numbers

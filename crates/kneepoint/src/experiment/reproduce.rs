@@ -109,8 +109,7 @@ impl Study for Reproduce {
     fn again(&mut self, outcomes: &Vec<Reproduction>) -> Option<&'static str> {
         let full = self.pace == Pace::Full;
         // Held-back runs come first: noise is estimated from all seeds of an experiment, and other readings are for the
-        // final
-        // verdict.
+        // final verdict.
         let further = full && (self.doubt(outcomes) | self.seed(outcomes));
         let further = self.release(outcomes) | further;
         further.then_some(

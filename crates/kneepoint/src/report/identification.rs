@@ -28,15 +28,16 @@ crate::keys! {
         pub flow: String,
         /// The controller that sent it; null if none of the candidates did, or if the flow leaves several possible.
         pub controller: Option<String>,
-        /// Controllers that may have sent it, the likeliest first: windows of several never differ here, or say too little. Empty if none did.
+        /// Controllers that may have sent it, the least error first: windows of several never differ here, or say too little. Empty if none did.
         pub possible: Vec<String>,
         /// The greatest error with which a candidate is named.
         pub limit: f64,
-        /// The greatest error of the best candidate against itself in simulations of the path, if it draws random numbers; else zero.
+        /// The greatest error of the best candidate against itself in simulations of the path, no more of them than decide whether it is named, if it draws
+        /// random numbers; else zero.
         pub own_error: f64,
         /// The path.
         pub path: IdentifiedPath,
-        /// The candidates, the likeliest first.
+        /// The candidates, the least error first.
         pub candidates: Vec<Candidate>,
         /// The moments at which the best candidate and the best one of another controller differed most.
         pub moments: Vec<DecisiveMoment>,
@@ -110,7 +111,7 @@ impl IdentifiedFlow {
     /// The verdict on a flow, in segments of `segment_bytes`.
     pub fn of(flow: String, segment_bytes: u32, verdict: &Verdict) -> IdentifiedFlow {
         let path = &verdict.path;
-        let possible = verdict.answer().map(|_| verdict.alike()).unwrap_or_default();
+        let possible = verdict.possible();
         let possible: Vec<String> = possible.into_iter().map(String::from).collect();
         IdentifiedFlow {
             flow,
@@ -158,8 +159,8 @@ impl IdentifiedFlow {
                 self.closest().join(", ")
             ),
             [name] => {
-                let versions = distinct(self.likely().map(|one| one.version.as_str()));
-                let likelihood: f64 = self.likely().map(|one| one.likelihood).sum();
+                let versions = distinct(self.likely(name).map(|one| one.version.as_str()));
+                let likelihood: f64 = self.likely(name).map(|one| one.likelihood).sum();
                 format!("{name} ({}), likelihood {likelihood:.2}: {errors}.", versions.join(" or "))
             }
             several => {
@@ -170,10 +171,13 @@ impl IdentifiedFlow {
 }
 
 impl IdentifiedFlow {
-    /// The candidates that the flow does not exclude.
-    fn likely(&self) -> impl Iterator<Item = &Candidate> {
+    /// The candidates of a controller that the flow does not exclude.
+    fn likely(&self, name: &str) -> impl Iterator<Item = &Candidate> {
         let most = self.candidates.first().map_or(0.0, |best| best.likelihood);
-        self.candidates.iter().take_while(move |one| one.likelihood * EXCLUDES >= most)
+        let likely = self.candidates.iter().filter(move |one| one.likelihood * EXCLUDES >= most);
+        likely.filter(move |one| {
+            one.same.iter().any(|full| full.split_once(" (").is_some_and(|(own, _)| own == name))
+        })
     }
 
     /// The name of what was seen.
@@ -278,8 +282,7 @@ pub fn document(found: &Identification) -> Document {
         blocks.push(Block::Table(candidates(flow)));
         if let Some(others @ 1..) = flow.candidates.len().checked_sub(LISTED) {
             let others = counted(others, "other candidate");
-            blocks
-                .push(Block::prose(format!("Not listed: {others} that are less likely; the JSON has all.")));
+            blocks.push(Block::prose(format!("Not listed: {others} with greater errors; the JSON has all.")));
         }
         if !flow.moments.is_empty() {
             blocks.push(Block::Table(moments(flow)));

@@ -78,14 +78,19 @@ impl Tried {
         self.verdict.as_ref().and_then(|verdict| verdict.classes.first())
     }
 
+    /// The names of the answer.
+    fn possible(&self) -> Vec<&'static str> {
+        self.verdict.as_ref().map(Verdict::possible).unwrap_or_default()
+    }
+
     /// Named, and no other controller with it.
     fn is_alone(&self) -> bool {
-        self.named().is_some() && self.verdict.as_ref().is_some_and(|verdict| verdict.alike().len() == 1)
+        self.possible().len() == 1
     }
 
     /// Named, alone or among those that nothing tells from it.
     fn is_right(&self) -> bool {
-        self.named().is_some() && self.is_alike()
+        self.possible().contains(&self.label.as_str())
     }
 
     /// Likeliest or not excluded, whether or not it is close enough to be named.
@@ -186,9 +191,9 @@ fn share<'t>(of: impl Iterator<Item = &'t Tried>, what: impl Fn(&Tried) -> bool)
     format!("{some} of {all} ({:.0} %)", 100.0 * some as f64 / all.max(1) as f64)
 }
 
-/// How many names an answer has, on the average.
+/// How many names an answer has, on average.
 fn names<'t>(of: impl Iterator<Item = &'t Tried>) -> String {
-    let counts: Vec<f64> = of.filter_map(|one| Some(one.verdict.as_ref()?.alike().len() as f64)).collect();
+    let counts: Vec<f64> = of.map(|one| one.possible().len() as f64).collect();
     if counts.is_empty() {
         "–".into()
     } else {

@@ -200,8 +200,8 @@ impl Course {
                 let mut left = at;
                 if let Some((value, _)) = segment.timestamps {
                     course.timestamps = true;
-                    // A segment that was captured after the tick of its timestamp left in it. Else its echo would be older than it is, which
-                    // proves a retransmission needless.
+                    // A segment that was captured after the tick of its timestamp is dated back into that tick, but not before the step before. Otherwise
+                    // its echo would seem older than the segment, and a candidate would take a retransmission for spurious (Eifel).
                     let stamped = stamps.as_ref().map_or(at, |stamps| stamps.in_tick(value, begin, at));
                     left = stamped.min(at).max(before);
                     // Of those in a tick the last: an echo is of a retransmission unless its timestamp is an older one (RFC 3522 §3.2).

@@ -268,7 +268,7 @@ pub const TABLES: &[Output] = &[
     Output {
         name: "candidates",
         from: &["OUT/candidates.csv of knee identify"],
-        about: "A line for each flow and candidate, the likeliest first.",
+        about: "A line for each flow and candidate, the least error first.",
         parts: &[
             Key("flow", "The flow."),
             Key("controller", "The controller."),

@@ -32,7 +32,9 @@ pub fn document(
     let is_further =
         |outcome: &Reproduction| outcome.experiment.variants[0].points.iter().any(|point| point.more > 0);
     let further = if outcomes.iter().any(is_further) {
-        format!(" Where these leave a verdict open, the runs that it compares have up to {MOST_SEEDS} seeds.")
+        format!(
+            " Where an experiment's own seeds leave a verdict open, the runs that it compares were repeated with further seeds, up to {MOST_SEEDS}."
+        )
     } else {
         String::new()
     };

@@ -3,16 +3,17 @@
 //!
 //! ```text
 //! class        suspects that expect the same at every moment: nothing in the capture tells one from another
-//! likelihood   of a class  ~ exp(-min(n (e - e_best) / s, z² / 2)),   s = max(e_best, FINEST)
+//! likelihood   of a class  ~ exp(-min(n (e - e_best) / s, m/2 ln(1 + t² / (m - 1)))),   s = max(e_best, FINEST)
 //! alike        classes with at least a twentieth of the best one's likelihood
 //! none         e_best > max(FINEST, own),  at most MOST
 //! ```
 //!
 //! `e` error of a class; of one that draws, the least of several streams, and `s ln(streams) / n` more, for the best of many is closer by chance.
-//! `n` intervals between losses and renewals, which are independent. `z` is the sum of the differences to the best class, interval by interval, in its
-//! own standard errors (Q. Vuong, Econometrica 57(2), 1989): a difference that one interval makes alone tells little, however great it is. `own`, of a best class that draws alone, is the greatest of its errors
+//! `n` intervals between losses and renewals, which are independent. `t` is the sum of the differences to the best class over the `m` parts of the capture of
+//! [`INTERVAL`] round trips, in its own standard errors (after Q. Vuong, Econometrica 57(2), 1989): a difference that one part makes alone tells little,
+//! however great it is. `own`, only of a best class that draws, is the greatest of its errors
 //! against itself in [`WITNESSES`] simulations of the path that the capture shows: by chance a capture of the class itself is further off than
-//! all of them once in [`WITNESSES`] + 1 times. [`FINEST`] is a hundredth of the greatest error: all is explained to a packet but a hundredth of
+//! all of them at most once in [`WITNESSES`] + 1 times. [`FINEST`] is a hundredth of the greatest error: all is explained to a packet but a hundredth of
 //! the time.
 
 use super::follow::{Moment, Passed, RENEWAL, follow};
@@ -94,9 +95,9 @@ pub struct Decisive {
 pub struct Verdict {
     /// The path.
     pub path: Path,
-    /// Classes of suspects, the likeliest first.
+    /// Classes of suspects, the least error first.
     pub classes: Vec<Class>,
-    /// The error of the best class against itself, if it draws: the greatest of as many simulations as it took to be no less than the capture's.
+    /// The greatest error of the best class against itself in the simulations that were made, if it draws: no more than decide whether it is named.
     pub own_error: f64,
     /// The moments that decided, in order of time.
     pub decisive: Vec<Decisive>,
@@ -112,8 +113,19 @@ impl Verdict {
 
     /// The names of the best class, and of those that the capture does not exclude.
     pub fn alike(&self) -> Vec<&'static str> {
+        self.names(|_| true)
+    }
+
+    /// Those of them which are close enough to be named as well; one that draws has the greatest limit. None if the best class is not.
+    pub fn possible(&self) -> Vec<&'static str> {
+        let limit = |class: &Class| if class.draws { MOST } else { self.limit() };
+        self.answer().map(|_| self.names(|class| class.error <= limit(class))).unwrap_or_default()
+    }
+
+    /// The names of classes that the capture does not exclude, in the order of their errors.
+    fn names(&self, counts: impl Fn(&Class) -> bool) -> Vec<&'static str> {
         let most = self.classes.first().map_or(0.0, |best| best.likelihood);
-        let likely = self.classes.iter().take_while(|class| class.likelihood * EXCLUDES >= most);
+        let likely = self.classes.iter().filter(|class| class.likelihood * EXCLUDES >= most && counts(class));
         let mut names = Vec::new();
         for name in likely.flat_map(Class::names) {
             if !names.contains(&name) {
@@ -192,23 +204,34 @@ fn classes(course: &Course, suspects: &[Suspect], path: &Path) -> Vec<Class> {
     classes
 }
 
-/// How much closer the best class is than another one, in standard errors over the intervals; without bound where these do not differ.
-fn apart(best: &Class, other: &Class, path: &Path) -> f64 {
+/// How well the intervals tell another class from the best one, as the logarithm of a likelihood ratio: of normal differences whose variance is not known.
+/// Without bound where every interval makes the same difference; nothing where there is one.
+fn distinction(best: &Class, other: &Class, path: &Path) -> f64 {
     let interval = path.base * u64::from(INTERVAL);
+    let weights = weights(&best.moments, path.base);
     let mut gains: Vec<(u64, f64)> = Vec::new();
-    let pairs = best.moments.iter().zip(&other.moments).zip(weights(&best.moments, path.base));
-    for ((one, two), weight) in pairs.filter(|(_, weight)| *weight > 0.0) {
-        let (place, gain) = (one.at.0 / interval.0.max(1), weight * (two.error() - one.error()));
-        match gains.last_mut().filter(|(last, _)| *last == place) {
-            Some((_, sum)) => *sum += gain,
-            None => gains.push((place, gain)),
+    for ((one, two), weight) in best.moments.iter().zip(&other.moments).zip(&weights) {
+        if *weight > 0.0 {
+            let (place, gain) = (one.at.0 / interval.0.max(1), weight * (two.error() - one.error()));
+            match gains.last_mut().filter(|(last, _)| *last == place) {
+                Some((_, sum)) => *sum += gain,
+                None => gains.push((place, gain)),
+            }
         }
     }
     let count = gains.len() as f64;
-    let total: f64 = gains.iter().map(|(_, gain)| gain).sum();
-    let off = |(_, gain): &(u64, f64)| (gain - total / count) * (gain - total / count);
-    let variance = gains.iter().map(off).sum::<f64>() * count / (count - 1.0);
-    if variance > 0.0 { (total / variance.sqrt()).max(0.0) } else { f64::INFINITY }
+    if count < 2.0 {
+        return 0.0;
+    }
+    let mean = gains.iter().map(|(_, gain)| gain).sum::<f64>() / count;
+    let variance = gains.iter().map(|(_, gain)| (gain - mean) * (gain - mean)).sum::<f64>() / (count - 1.0);
+    // With what the best of many streams is closer by chance.
+    let total = (other.error - best.error).max(0.0) * weights.iter().sum::<f64>();
+    if variance > 0.0 {
+        0.5 * count * libm::log(1.0 + total * total / (count * variance * (count - 1.0)))
+    } else {
+        f64::INFINITY
+    }
 }
 
 /// The moments at which two classes differ most in their errors, for as long as they do.
@@ -247,30 +270,28 @@ pub fn identify(course: &Course, suspects: &[Suspect]) -> Option<Verdict> {
         drawn.and_then(|suspect| own_error(suspect, course, &path, best.error)).unwrap_or_default();
     let (least, spread) = (best.error, best.error.max(FINEST));
     let weigh = |class: &Class| {
-        let z = apart(&classes[0], class, &path);
-        libm::exp(-(intervals * (class.error - least) / spread).min(0.5 * z * z))
+        let evidence = intervals * (class.error - least) / spread;
+        libm::exp(-evidence.min(distinction(&classes[0], class, &path)))
     };
     let likelihoods: Vec<f64> = classes.iter().map(weigh).collect();
     let all: f64 = likelihoods.iter().sum();
     classes.iter_mut().zip(likelihoods).for_each(|(class, likelihood)| class.likelihood = likelihood / all);
-    // Those that are excluded stay in the order of their errors.
-    let most = classes[0].likelihood;
-    let rank = |class: &Class| if class.likelihood * EXCLUDES >= most { class.likelihood } else { 0.0 };
-    classes.sort_by(|one, other| rank(other).total_cmp(&rank(one)));
     let other = classes.iter().find(|class| !class.overlaps(&classes[0]));
     let decisive = other.map(|other| decisive(&classes[0], other, &path)).unwrap_or_default();
     Some(Verdict { path, classes, own_error, decisive, logged: !course.windows.is_empty() })
 }
 
-/// The greatest error of a suspect against itself on the path: of simulations up to one that is no closer than the capture, whose error is
-/// `error`, and of one alone if nobody is named with that error.
+/// The greatest error of a suspect against itself on the path, of simulations up to one that is no closer than the capture, whose error is `error`;
+/// of one alone where the name does not depend on it.
 fn own_error(suspect: &Suspect, course: &Course, path: &Path, error: f64) -> Option<f64> {
-    let witnesses = if error > MOST { 1 } else { WITNESSES };
+    let witnesses = if (FINEST..=MOST).contains(&error) { WITNESSES } else { 1 };
     let mut greatest: Option<f64> = None;
     for seed in 1..=witnesses {
-        let simulated = witness(suspect, course, path, seed)?;
-        let own =
-            best_of(&simulated, &Passed::of(&simulated, suspect), suspect, &Path::of(&simulated)?).error;
+        let simulated = witness(suspect, course, path, seed);
+        let Some((simulated, own)) = simulated.and_then(|one| Path::of(&one).map(|own| (one, own))) else {
+            continue;
+        };
+        let own = best_of(&simulated, &Passed::of(&simulated, suspect), suspect, &own).error;
         greatest = Some(greatest.map_or(own, |one| one.max(own)));
         if own >= error {
             break;
@@ -284,8 +305,10 @@ mod tests {
     use super::*;
     use crate::units::{PacketRate, Span};
 
-    /// A class that expects so many of 20 packets in each of forty intervals.
-    fn class(expected: impl Fn(usize) -> f64) -> Class {
+    const BASE: Span = Span::from_millis(100);
+
+    /// A class that expects so many of 20 packets in each part of a capture.
+    fn class(parts: usize, expected: impl Fn(usize) -> f64) -> Class {
         let moment = |place: usize| Moment {
             at: Time(place as u64 * 100_000_000),
             observed: 20,
@@ -294,14 +317,14 @@ mod tests {
             ahead: 0,
             repairs: false,
         };
-        let moments: Vec<Moment> = (1..320).map(moment).collect();
-        Class { suspects: Vec::new(), error: 0.0, likelihood: 0.0, moments, draws: false }
+        let moments: Vec<Moment> = (1..8 * parts).map(moment).collect();
+        Class { suspects: Vec::new(), error: error(&moments, BASE), likelihood: 0.0, moments, draws: false }
     }
 
     #[test]
     fn one_interval_tells_little_however_far_off_a_candidate_is_and_many_tell_much() {
         let path = Path {
-            base: Span::from_millis(100),
+            base: BASE,
             rate: PacketRate(1000.0),
             buffer: None,
             first_flight: 10,
@@ -310,14 +333,19 @@ mod tests {
             episodes: 0,
             lasted: Span::from_secs(32),
         };
-        let best = class(|_| 20.0);
-        let far =
-            |least: usize| apart(&best, &class(move |place| if place < least { 5.0 } else { 20.0 }), &path);
-        assert!((far(1) - 1.0).abs() < 0.05, "{}", far(1));
-        assert!(far(10) > 3.0 && far(30) > 8.0, "{} {}", far(10), far(30));
-        assert_eq!(far(0), f64::INFINITY, "nothing tells them apart");
-        let swings = class(|place| if place % 2 == 0 { 16.0 } else { 24.0 });
-        assert!(apart(&best, &swings, &path) > 5.0);
-        assert_eq!(apart(&swings, &best, &path), 0.0);
+        let far = |parts: usize, off: usize| {
+            let other = class(parts, move |place| if place < off { 5.0 } else { 20.0 });
+            distinction(&class(parts, |_| 20.0), &other, &path)
+        };
+        let excludes = libm::log(EXCLUDES);
+        assert!(far(40, 1) < 0.6 && far(40, 5) < excludes, "{} {}", far(40, 1), far(40, 5));
+        assert!(far(40, 10) > excludes && far(40, 30) > 10.0, "{} {}", far(40, 10), far(40, 30));
+        assert_eq!(far(40, 0), f64::INFINITY, "nothing differs, and the errors are equal");
+        assert_eq!(far(1, 1), 0.0);
+        assert!(far(2, 1) < excludes, "{}", far(2, 1));
+        let swings = class(40, |place| if place % 2 == 0 { 16.0 } else { 24.0 });
+        let best = class(40, |_| 20.0);
+        assert!(distinction(&best, &swings, &path) > excludes);
+        assert_eq!(distinction(&swings, &best, &path), 0.0);
     }
 }
