@@ -159,8 +159,9 @@ impl IdentifiedFlow {
                 self.closest().join(", ")
             ),
             [name] => {
-                let versions = distinct(self.likely(name).map(|one| one.version.as_str()));
-                let likelihood: f64 = self.likely(name).map(|one| one.likelihood).sum();
+                let likely = || self.candidates.iter().filter(|one| self.answers(one));
+                let versions = distinct(likely().map(|one| one.version.as_str()));
+                let likelihood: f64 = likely().map(|one| one.likelihood).sum();
                 format!("{name} ({}), likelihood {likelihood:.2}: {errors}.", versions.join(" or "))
             }
             several => {
@@ -171,13 +172,11 @@ impl IdentifiedFlow {
 }
 
 impl IdentifiedFlow {
-    /// The candidates of a controller that the flow does not exclude.
-    fn likely(&self, name: &str) -> impl Iterator<Item = &Candidate> {
+    /// Whether a candidate is in the answer: the flow does not exclude it, and its controller may have sent it.
+    fn answers(&self, candidate: &Candidate) -> bool {
         let most = self.candidates.first().map_or(0.0, |best| best.likelihood);
-        let likely = self.candidates.iter().filter(move |one| one.likelihood * EXCLUDES >= most);
-        likely.filter(move |one| {
-            one.same.iter().any(|full| full.split_once(" (").is_some_and(|(own, _)| own == name))
-        })
+        let possible = |name: &str| self.possible.iter().any(|one| one == name);
+        candidate.likelihood * EXCLUDES >= most && names_of(candidate).any(possible)
     }
 
     /// The name of what was seen.
@@ -190,12 +189,13 @@ impl IdentifiedFlow {
         let shown = |one: &Candidate| number::significant(one.error, 2);
         let least = self.candidates.first().map(shown);
         let close = self.candidates.iter().take_while(|one| Some(shown(one)) == least);
-        distinct(
-            close
-                .flat_map(|one| &one.same)
-                .map(|name| name.split_once(" (").map_or(name.as_str(), |(name, _)| name)),
-        )
+        distinct(close.flat_map(names_of))
     }
+}
+
+/// The controllers of a candidate, without their versions.
+fn names_of(candidate: &Candidate) -> impl Iterator<Item = &str> {
+    candidate.same.iter().map(|name| name.split_once(" (").map_or(name.as_str(), |(name, _)| name))
 }
 
 /// The name of what candidates are compared with.
@@ -370,9 +370,8 @@ fn picture(flow: &IdentifiedFlow, name: String) -> Figure {
 pub fn records(found: &Identification) -> Records {
     let columns = ["flow", "controller", "version", "same", "error", "likelihood", "named"];
     let rows = found.flows.iter().flat_map(|flow| {
-        let likely = if flow.possible.is_empty() { 0 } else { flow.likely().count() };
-        flow.candidates.iter().enumerate().map(move |(place, candidate)| {
-            let named = f64::from(u8::from(place < likely));
+        flow.candidates.iter().map(move |candidate| {
+            let named = f64::from(u8::from(flow.answers(candidate)));
             let same = candidate.same.join("; ");
             let texts = [&flow.flow, &candidate.controller, &candidate.version, &same];
             let numbers = [candidate.error, candidate.likelihood, named];
