@@ -259,11 +259,12 @@ check = "utilization > 0.5"
     #[test]
     fn further_seeds_are_for_the_points_that_an_open_comparison_reads_and_certain_claims_keep_theirs() {
         let (head, claims) = TEXT.split_once("[[claim]]").unwrap();
-        let swept = head.replace("rate = \"1mbit\"", "rate = [\"1mbit\", \"2mbit\", \"4mbit\"]");
-        let further = "[[claim]]\nid = \"all\"\ntext = \"The links are used.\"\ncheck = \"mean(utilization over rate) > 0.4\"\n";
-        let open = claims.replace("utilization >", "utilization[rate=1mbit] >");
+        let sweep = "[sweep]\n\"topology.rate\" = [\"1mbit\", \"2mbit\", \"4mbit\"]\n\n[[reading]]";
+        let swept = head.replace("[[reading]]", sweep);
+        let further = "[[claim]]\nid = \"all\"\ntext = \"The links are used.\"\ncheck = \"mean(utilization over topology.rate) > 0.4\"\n";
+        let open = claims.replace("utilization >", "utilization[topology.rate=1mbit] >");
         let text = format!("{swept}[[claim]]{open}{further}");
-        let text = text.replace("\"topology.rate\" = \"10mbit\"", "duration = \"3s\"");
+        let text = text.replace("\"topology.rate\" = \"10mbit\"", "\"run.duration\" = \"3s\"");
         let experiments = vec![parse(&text, Pace::Full).expect("an experiment")];
         let mut study = Reproduce { experiments, scope: Scope::Taken, ..study(Pace::Full) };
         let place = |of: &Reproduce, work: &Work| {
