@@ -192,7 +192,7 @@ fn an_echo_of_a_retransmission_that_was_captured_after_its_tick_is_not_older_tha
         data(at, 1 + 100 * place, 1000 + 10 * place)
             + &answer(at + 5000, 1 + 100 * (acked + 1), 1000 + 10 * acked)
     });
-    // It is sent again with 391 ms, and captured 30 µs into the next one.
+    // It is retransmitted with 391 ms, and captured 30 µs into the next one.
     let repair = data(392_030, 3001, 1391) + &answer(397_000, 4001, 1391);
     let mut capture = Capture::default();
     capture.read_export(&format!("{head}{}{repair}", every.collect::<String>())).unwrap();
