@@ -59,7 +59,7 @@ impl Frame {
         }
     }
 
-    /// The mean of `metric` under exactly these labels over those of the seeds that have one.
+    /// The mean of `metric` under exactly these labels over these seeds, without those for which it is undefined.
     pub fn value(&self, metric: &str, labels: &Labels, seeds: &[u64]) -> Option<f64> {
         let replications = self.cells.get(labels)?.get(metric)?;
         let values: Vec<f64> = seeds.iter().filter_map(|seed| replications.get(seed)).copied().collect();
