@@ -110,6 +110,8 @@ pub struct CheckResult {
     pub margin: Estimate,
     /// Whether it holds.
     pub holds: bool,
+    /// Whether the interval of the margin lies on one side of zero. A margin of one seed is certain only where there is no other seed.
+    pub certain: bool,
     /// Its relation.
     pub sign: Sign,
     /// The sides of each seed, where both are known.
@@ -128,11 +130,6 @@ pub struct Sides {
 }
 
 impl CheckResult {
-    /// Whether the interval of the margin lies on one side of zero.
-    fn certain(&self) -> bool {
-        self.margin.half_width.is_none_or(|half_width| self.margin.mean.abs() >= half_width)
-    }
-
     /// Whether further seeds are not expected to change what it says: [`EARLY`] of a margin's other sign. A number that is the same with every
     /// seed is not random.
     fn decided(&self) -> bool {
@@ -170,8 +167,8 @@ impl Claim {
             Ok(compared) if compared.is_empty() => untestable(None),
             Ok(compared) => {
                 let holds = |one: &CheckResult| one.holds;
-                let sure = |one: &CheckResult| one.holds && one.certain();
-                let maybe = |one: &CheckResult| one.holds || !one.certain();
+                let sure = |one: &CheckResult| one.holds && one.certain;
+                let maybe = |one: &CheckResult| one.holds || !one.certain;
                 let met = self.met(&compared, holds);
                 let certain = met == self.met(&compared, sure) && met == self.met(&compared, maybe);
                 let verdict = if met { Verdict::Holds } else { Verdict::Fails };
@@ -199,7 +196,7 @@ impl Claim {
         }
         let points = points(frame, &self.each);
         let results = self.comparisons(&points).into_iter().zip(&judgement.points);
-        let open = results.filter(|(_, result)| !result.certain()).map(|(comparison, _)| comparison);
+        let open = results.filter(|(_, result)| !result.certain).map(|(comparison, _)| comparison);
         let read = |one: Comparison| {
             let seeds = frame.common(|run| one.reads(run)).len();
             frame.points().filter(|run| one.reads(run)).map(|run| (run, seeds)).collect::<Vec<_>>()
@@ -316,13 +313,16 @@ impl Comparison<'_> {
         let sides: Vec<Sides> = sides.collect();
         let margins = sides.iter().map(|one| check.sign.margin(one.left, one.right));
         let spread = Estimate::of(&margins.collect::<Vec<_>>());
+        let margin = Estimate { mean: check.sign.margin(left, right), half_width: spread.half_width };
+        let alone = frame.seeds().len() < 2;
         Ok(CheckResult {
             at,
             check: check.text.clone(),
             left,
             right,
-            margin: Estimate { mean: check.sign.margin(left, right), half_width: spread.half_width },
+            margin,
             holds: check.sign.holds(left, right),
+            certain: margin.half_width.map_or(alone, |half_width| margin.mean.abs() >= half_width),
             sign: check.sign,
             sides,
         })
@@ -414,6 +414,19 @@ mod tests {
         assert_eq!(names.len(), 6);
         assert_eq!(names[0], "queue[rate=1mbit, scheme=pert]");
         assert_eq!(judged.ours[0].1.mean, 11.5);
+    }
+
+    #[test]
+    fn a_comparison_that_is_left_with_one_of_several_seeds_is_uncertain() {
+        let mut frame = frame();
+        let point = [("scheme".to_string(), "sack".to_string()), ("rate".into(), "1mbit".into())];
+        frame.add(&point, 2, &[Row::new([]).with("queue", 1e6)]);
+        let check = "queue[scheme=sack, rate=1mbit] > 2 * queue[scheme=red, rate=1mbit]";
+        let least = Claim { each: Vec::new(), ..claim(check, Need::All) };
+        let judged = least.judge(&frame);
+        assert_eq!((judged.verdict, judged.certain), (Verdict::Holds, false));
+        let read = least.doubted(&frame).into_iter().map(|(run, seeds)| (run["scheme"].as_str(), seeds));
+        assert_eq!(read.collect::<Vec<_>>(), [("red", 1), ("sack", 1)]);
     }
 
     #[test]

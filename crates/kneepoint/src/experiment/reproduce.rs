@@ -257,6 +257,44 @@ check = "utilization > 0.5"
     }
 
     #[test]
+    fn further_seeds_are_for_the_points_that_an_open_comparison_reads_and_certain_claims_keep_theirs() {
+        let (head, claims) = TEXT.split_once("[[claim]]").unwrap();
+        let sweep = "[sweep]\n\"topology.rate\" = [\"1mbit\", \"2mbit\", \"4mbit\"]\n\n[[reading]]";
+        let swept = head.replace("[[reading]]", sweep);
+        let further = "[[claim]]\nid = \"all\"\ntext = \"The links are used.\"\ncheck = \"mean(utilization over topology.rate) > 0.4\"\n";
+        let open = claims.replace("utilization >", "utilization[topology.rate=1mbit] >");
+        let text = format!("{swept}[[claim]]{open}{further}");
+        let text = text.replace("\"topology.rate\" = \"10mbit\"", "\"run.duration\" = \"3s\"");
+        let experiments = vec![parse(&text, Pace::Full).expect("an experiment")];
+        let mut study = Reproduce { experiments, scope: Scope::Taken, ..study(Pace::Full) };
+        let place = |of: &Reproduce, work: &Work| {
+            let points = &of.experiments[0].variants[0].points;
+            points.iter().position(|point| std::ptr::eq(&point.work, work)).unwrap()
+        };
+        let used = |at: usize, seed: u64| {
+            if at == 0 { [0.32, 0.7][seed as usize % 2] } else { 0.9 + 0.01 * seed as f64 }
+        };
+        loop {
+            let mut records = Records::default();
+            for run in study.wanted() {
+                let rows = vec![Row::new([]).with("utilization", used(place(&study, run.work), run.seed))];
+                records.insert(run.name(), Record::computed(run.seed, 0.0, rows));
+            }
+            let outcome = study.outcome(&records);
+            if study.again(&outcome).is_none() {
+                let [first, every] = &outcome[0].judgements()[..] else { panic!("two claims") };
+                assert_eq!((first.certain, first.points[0].sides.len()), (false, MOST_SEEDS));
+                // Over the two seeds that all points have: 0.51 at the first, and 0.915 at the others.
+                assert_eq!((every.certain, every.points[0].sides.len()), (true, 2));
+                assert!((every.points[0].left - (0.51 + 2.0 * 0.915) / 3.0).abs() < 1e-9);
+                break;
+            }
+        }
+        let seeds = study.experiments[0].variants[0].points.iter().map(|one| 2 + one.more as usize);
+        assert_eq!(seeds.collect::<Vec<_>>(), [MOST_SEEDS, 2, 2]);
+    }
+
+    #[test]
     fn an_experiment_stops_as_soon_as_its_claims_are_decided_and_has_its_own_seeds_at_most() {
         let text = TEXT.replace("seeds = 2", "seeds = 10");
         let early = || {

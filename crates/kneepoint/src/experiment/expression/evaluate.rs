@@ -77,14 +77,10 @@ impl Part {
     fn has(&self, label: &String) -> bool {
         match self {
             Part::All => true,
-            Part::Between(from, to) => is_between(label, *from, *to),
+            Part::Between(from, to) => quantity(label).is_some_and(|at| (*from..=*to).contains(&at)),
             Part::Only(labels) => labels.contains(label),
         }
     }
-}
-
-fn is_between(label: &str, from: f64, to: f64) -> bool {
-    quantity(label).is_some_and(|at| (from..=to).contains(&at))
 }
 
 /// A reference completed by the labels it omits.
@@ -116,15 +112,9 @@ impl Scope<'_> {
     /// The values of `inner` along an axis, where defined; labels listed explicitly must have one.
     fn along(self, inner: &Expression, axis: &Axis) -> Result<Vec<f64>, Reference> {
         let mut numbers = Vec::new();
-        let known;
-        let labels = match &axis.part {
-            Part::Only(labels) => labels.as_slice(),
-            Part::All => self.frame.labels(&axis.name),
-            Part::Between(from, to) => {
-                let inside = |label: &&String| is_between(label, *from, *to);
-                known = self.frame.labels(&axis.name).iter().filter(inside).cloned().collect::<Vec<_>>();
-                &known
-            }
+        let labels: Vec<&String> = match &axis.part {
+            Part::Only(labels) => labels.iter().collect(),
+            part => self.frame.labels(&axis.name).iter().filter(|label| part.has(label)).collect(),
         };
         for label in labels {
             let bound = under(self.labels, axis, label);

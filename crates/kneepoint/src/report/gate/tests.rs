@@ -23,6 +23,7 @@ fn claim(id: &str, status: Status, verdict: Verdict) -> ClaimOutcome {
         left: 0.8 + margin.mean,
         right: 0.8,
         margin,
+        certain: true,
         holds: verdict == Verdict::Holds,
         sign: Sign::AtLeast,
         sides: Vec::new(),

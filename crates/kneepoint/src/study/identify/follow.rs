@@ -104,7 +104,7 @@ struct Follower {
     /// The most in flight in this round trip and in the one before: the window is at least that.
     most: [u32; 2],
     saving: Saving,
-    /// The window that the sender logged last, and whether it fell in this episode of loss.
+    /// The window that the sender logged last, and whether it fell in this episode of loss, or shortly before it.
     logged: Option<u32>,
     fell: bool,
 }
@@ -283,7 +283,10 @@ impl Follower {
         if self.most_growth.is_finite() {
             self.sender.limit_growth(self.most_growth);
         }
+        let repaired = self.repairs();
         self.sender.on_ack(&packet, now, &mut self.rng);
+        // The next fall belongs to another episode.
+        self.fell &= !repaired || self.repairs();
         self.heard = now;
         self.take(before);
         self.saving.taken = before.saturating_sub(self.sender.standing().in_flight);
