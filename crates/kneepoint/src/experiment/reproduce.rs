@@ -284,14 +284,14 @@ check = "utilization > 0.5"
             if study.again(&outcome).is_none() {
                 let [first, every] = &outcome[0].judgements()[..] else { panic!("two claims") };
                 assert_eq!((first.certain, first.points[0].sides.len()), (false, MOST_SEEDS));
-                // Over the two seeds that all points have: 0.51 at the first, and 0.915 at the others.
-                assert_eq!((every.certain, every.points[0].sides.len()), (true, 2));
-                assert!((every.points[0].left - (0.51 + 2.0 * 0.915) / 3.0).abs() < 1e-9);
+                // 0.38 ± 0.6 with two seeds, and ± 0.1 with four. Over these: 0.51 at the first point, and 0.925 at the others.
+                assert_eq!((every.certain, every.points[0].sides.len()), (true, 4));
+                assert!((every.points[0].left - (0.51 + 2.0 * 0.925) / 3.0).abs() < 1e-9);
                 break;
             }
         }
         let seeds = study.experiments[0].variants[0].points.iter().map(|one| 2 + one.more as usize);
-        assert_eq!(seeds.collect::<Vec<_>>(), [MOST_SEEDS, 2, 2]);
+        assert_eq!(seeds.collect::<Vec<_>>(), [MOST_SEEDS, 4, 4]);
     }
 
     #[test]
