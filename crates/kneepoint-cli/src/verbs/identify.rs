@@ -10,7 +10,7 @@ use kneepoint::capture::{self, Capture, Direction};
 use kneepoint::report::identification::{self, Identification, IdentifiedFlow};
 use kneepoint::report::{csv, json};
 use kneepoint::study::identify::{MAINLINE, Suspect, identify, suspects};
-use kneepoint::suggest::guess;
+use kneepoint::suggest::closest;
 use kneepoint_bench::answer::{self, Answer};
 use kneepoint_bench::files;
 use kneepoint_bench::session::Session;
@@ -64,6 +64,8 @@ const UNPROVEN: &str = "Neither a name nor a refusal is a proof: docs/identify.m
 const ALL: &str = "all";
 /// Flows with less than this part of the data of the largest are left out.
 const PART: u64 = 10;
+/// Flows in the remedy for an unknown one.
+const SUGGESTED: usize = 5;
 /// Flows that are looked at unless one is named.
 const MOST_FLOWS: usize = 20;
 
@@ -208,18 +210,33 @@ fn directions(capture: &Capture, asked: Option<&str>) -> Result<Vec<Direction>, 
     wanted.map(|one| vec![one]).ok_or_else(|| {
         let known: Vec<String> = senders.iter().map(|(direction, _)| shown(*direction)).collect();
         let known: Vec<&str> = known.iter().map(String::as_str).collect();
-        Failure::usage(
-            format!("--flow: no flow `{asked}` in the capture"),
-            format!("{}`knee predict FILE --flows` lists the flows", guess(asked, &known)),
-        )
+        Failure::usage(format!("--flow: no flow `{asked}` in the capture"), nearest(asked, &known))
     })
+}
+
+/// The remedy for a flow that there is not: the name that may be meant, or those with the most data, of all in this order.
+fn nearest(asked: &str, known: &[&str]) -> String {
+    if let Some(name) = closest(asked, known) {
+        return format!("did you mean `{name}`?");
+    }
+    let largest: Vec<&str> = known.iter().take(SUGGESTED).copied().collect();
+    let others = known.len() - largest.len();
+    let more = if others > 0 { format!(", and {others} more") } else { String::new() };
+    format!("with the most data: {}{more}", largest.join(", "))
 }
 
 #[cfg(test)]
 mod tests {
     use kneepoint::capture::Capture;
 
-    use super::directions;
+    use super::{directions, nearest};
+
+    #[test]
+    fn an_unlike_flow_gets_those_with_the_most_data() {
+        let known = ["a", "b", "c", "d", "e", "f", "g"];
+        assert_eq!(nearest("server", &known[..2]), "with the most data: a, b");
+        assert_eq!(nearest("server", &known), "with the most data: a, b, c, d, e, and 2 more");
+    }
 
     #[test]
     fn a_misspelt_flow_gets_the_nearest_one() {

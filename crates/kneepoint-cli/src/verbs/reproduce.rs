@@ -58,11 +58,11 @@ pub struct Arguments {
     /// Also judge every combination of the readings that the experiments of a publication share, by shortened runs
     #[arg(long)]
     readings: bool,
-    /// Seeds of each experiment, instead of its own; all of them are run
+    /// Seeds of each experiment, instead of its own; all of them are run, and no further ones
     ///
     /// Without it, an experiment begins with three of its seeds and has twice as many in each round, its own at most, until all of its
-    /// claims are decided either way: with a probability of error below 0.001 at each look. In either case, where a verdict is within the
-    /// noise of all these seeds, the runs that it compares are repeated with further ones, up to twenty.
+    /// claims are decided either way: with a probability of error below 0.001 at each look. Where a verdict is within the noise of all
+    /// these seeds, the runs that it compares are repeated with further ones, up to twenty.
     #[arg(long, value_name = "N", value_parser = scenario::seeds)]
     seeds: Option<u32>,
     /// Directory for figures and tables [default: out/reproduce, or out/quick with --quick, numbered if it exists]
@@ -100,7 +100,10 @@ fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Fa
         let study = if arguments.is_early() { study.early() } else { study };
         Forecast::of(session, &study, &sweep, false, |_| Vec::new())?.print(session, as_json)?;
         if pace == Pace::Full || arguments.readings {
-            session.tell("further seeds, other readings and their combinations are not counted");
+            session.tell(match arguments.seeds {
+                None => "further seeds, other readings and their combinations are not counted",
+                Some(_) => "other readings and their combinations are not counted",
+            });
         }
         return Ok(());
     }

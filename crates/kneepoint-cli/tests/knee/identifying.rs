@@ -29,7 +29,7 @@ fn a_qlog_of_another_stack_is_compared_with_what_stacks_have() {
     fs::write(here.path().join("b.sqlog"), log(8, 40)).unwrap();
     let found = json(&knee(here.path(), &["identify", "a.qlog", "b.sqlog", "--json"]));
     let [flow] = &found["flows"].as_array().unwrap()[..] else { panic!("one of the two is a sender's") };
-    assert_eq!(flow["path"]["segment_bytes"], 1200);
+    assert_eq!((&flow["path"]["segment_bytes"], &flow["file"]), (&1200.into(), &"a.qlog".into()));
     assert!((flow["path"]["base_rtt_ms"].as_f64().unwrap() - 40.0).abs() < 0.1, "{flow}");
     assert_eq!((&flow["path"]["retransmitted"], &flow["logged"]), (&2.into(), &true.into()));
     let versions: Vec<&str> = flow["candidates"]

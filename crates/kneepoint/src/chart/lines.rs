@@ -35,9 +35,11 @@ pub struct Lines {
 pub struct Line {
     /// Its name in the legend; a single series without a name has no legend.
     pub name: String,
-    /// Its place among all series of a study, of which some are shown: it decides the colour. Without one, the place
-    /// among the shown series.
+    /// Its place among all series of a study, of which some are shown: it decides the colour, and the order of the legend. Without
+    /// one, the place among the shown series.
     pub rank: Option<usize>,
+    /// Whether it is drawn broad and pale, so that a line on top of it leaves it visible.
+    pub broad: bool,
     /// Points in drawing order. NaN leaves a gap.
     pub points: Vec<(f64, Estimate)>,
 }
@@ -46,7 +48,7 @@ impl Line {
     /// A series without confidence intervals: a theory, a trajectory.
     pub fn exact(name: impl Into<String>, points: impl IntoIterator<Item = (f64, f64)>) -> Line {
         let exact = |(x, mean)| (x, Estimate { mean, half_width: None });
-        Line { name: name.into(), rank: None, points: points.into_iter().map(exact).collect() }
+        Line { name: name.into(), rank: None, broad: false, points: points.into_iter().map(exact).collect() }
     }
 }
 
@@ -124,13 +126,15 @@ pub(super) fn draw<'c>(frame: &mut Frame, chart: &'c Lines) -> Vec<&'c str> {
 
 /// Draws the legend.
 pub(super) fn name_series(frame: &mut Frame, chart: &Lines, marks: &[&str]) {
-    let names: Vec<&str> = chart.series.iter().map(|series| series.name.as_str()).collect();
+    let mut order: Vec<usize> = (0..chart.series.len()).collect();
+    order.sort_by_key(|place| chart.rank(*place));
+    let names: Vec<&str> = order.iter().map(|place| chart.series[*place].name.as_str()).collect();
     let named = if names.iter().all(|name| name.is_empty()) { &[] } else { &names[..] };
     frame.draw_key(named, !chart.published.is_empty(), marks, |drawing, place, (x, y)| {
-        let rank = chart.rank(place);
-        drawing.path(&format!("line {}", scheme_class(rank)), [(x, y), (x + 24.0, y)].into_iter(), false);
+        let place = order[place];
+        drawing.path(&style(chart, place), [(x, y), (x + 24.0, y)].into_iter(), false);
         if has_spots(&chart.series[place]) {
-            spot(drawing, rank, (x + 12.0, y));
+            spot(drawing, chart.rank(place), (x + 12.0, y));
         }
     });
 }
@@ -177,8 +181,14 @@ fn has_spots(series: &Line) -> bool {
     series.points.len() <= MOST_SPOTS
 }
 
+/// The classes of a series' line.
+fn style(chart: &Lines, place: usize) -> String {
+    let broad = if chart.series[place].broad { " broad" } else { "" };
+    format!("line {}{broad}", scheme_class(chart.rank(place)))
+}
+
 fn draw_line(frame: &mut Frame, chart: &Lines, place: usize, series: &Line) {
-    let class = format!("line {}", scheme_class(chart.rank(place)));
+    let class = style(chart, place);
     for stretch in series.points.split(|point| !shown(chart, point)).filter(|stretch| stretch.len() > 1) {
         let points = stretch.iter().map(|(x, estimate)| (frame.x.at(*x), frame.y.at(estimate.mean)));
         frame.drawing.path(&class, points, false);
@@ -268,7 +278,7 @@ mod tests {
             x: Axis::log("bandwidth, bit/s"),
             y: Axis::log("loss"),
             series: vec![
-                Line { name: "pert".into(), rank: None, points },
+                Line { name: "pert".into(), rank: None, broad: false, points },
                 Line::exact("theory", [(1e6, 0.01), (1e8, 0.01)]),
             ],
             marks: vec![Mark::y(0.05, "threshold"), Mark::x(3e6, "knee")],

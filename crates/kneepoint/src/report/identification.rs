@@ -24,8 +24,10 @@ crate::keys! {
     /// Who sent a flow.
     #[derive(Clone, Debug, PartialEq)]
     pub struct IdentifiedFlow {
-        /// Sender and receiver: `ADDRESS:PORT-ADDRESS:PORT`.
+        /// Sender and receiver: `ADDRESS:PORT-ADDRESS:PORT`; of a qlog the name of its connection.
         pub flow: String,
+        /// The qlog; null for captures, which are taken together.
+        pub file: Option<String>,
         /// The controller that sent it; null if none of the candidates did, or if the flow leaves several possible.
         pub controller: Option<String>,
         /// Controllers that may have sent it, the least error first: windows of several never differ here, or say too little. Empty if none did.
@@ -43,7 +45,7 @@ crate::keys! {
         pub moments: Vec<DecisiveMoment>,
         /// The course of the flow.
         #[serde(skip)]
-        pub curves: Vec<(String, Vec<(f64, f64)>)>,
+        pub curves: Vec<Curve>,
         /// Whether the sender logged its window, and candidates are compared with that in place of packets in flight.
         pub logged: bool,
     }
@@ -67,6 +69,8 @@ crate::keys! {
         pub episodes: u32,
         /// From the first packet to the last.
         pub duration_s: f64,
+        /// Parts of eight round trips in which candidates are judged; with fewer than two, none that is close enough to be named is excluded.
+        pub judged_intervals: u64,
     }
 
     /// Controllers whose windows never differ in a flow.
@@ -80,7 +84,7 @@ crate::keys! {
         pub same: Vec<String>,
         /// The mean relative difference, as a logarithm, between expected and observed packets in flight, or windows where they were logged.
         pub error: f64,
-        /// The likelihood, of one that all candidates share.
+        /// The likelihood, as a part of that of all candidates.
         pub likelihood: f64,
     }
 
@@ -98,12 +102,17 @@ crate::keys! {
     }
 }
 
+/// A line of the picture: its name and points, seconds and packets.
+type Curve = (String, Vec<(f64, f64)>);
+
 /// Candidates in the picture, and in the table.
 const DRAWN: usize = 3;
 const LISTED: usize = 12;
 /// A remark on a flow without losses.
 const LOSSLESS: &str =
     "Nothing was retransmitted: controllers that slow down only after losses are hard to tell apart here.";
+/// A remark on a flow in which candidates are judged for too short a time.
+const BRIEF: &str = "Outside of repairs the flow lasts for eight round trips at most: too short to exclude a candidate that is close enough to be named.";
 /// Points of a curve at most.
 const POINTS: usize = 1500;
 
@@ -115,6 +124,7 @@ impl IdentifiedFlow {
         let possible: Vec<String> = possible.into_iter().map(String::from).collect();
         IdentifiedFlow {
             flow,
+            file: None,
             controller: possible.first().filter(|_| possible.len() == 1).cloned(),
             possible,
             limit: verdict.limit(),
@@ -128,6 +138,7 @@ impl IdentifiedFlow {
                 retransmitted: path.resent,
                 episodes: path.episodes,
                 duration_s: Span::as_secs_f64(path.lasted),
+                judged_intervals: verdict.intervals as u64,
             },
             candidates: verdict.classes.iter().filter_map(candidate).collect(),
             moments: verdict
@@ -162,7 +173,11 @@ impl IdentifiedFlow {
                 let likely = || self.candidates.iter().filter(|one| self.answers(one));
                 let versions = distinct(likely().map(|one| one.version.as_str()));
                 let likelihood: f64 = likely().map(|one| one.likelihood).sum();
-                format!("{name} ({}), likelihood {likelihood:.2}: {errors}.", versions.join(" or "))
+                format!(
+                    "{name} ({}), with {:.0} % of the likelihood: {errors}.",
+                    versions.join(" or "),
+                    100.0 * likelihood
+                )
             }
             several => {
                 format!("One of {}; this flow does not tell which: {errors}.", several.join(", "))
@@ -226,13 +241,12 @@ fn candidate(class: &Class) -> Option<Candidate> {
 }
 
 /// What was in flight, and what the best classes of different controllers expected. Repairs of losses leave gaps: nobody is judged by them.
-fn curves(verdict: &Verdict) -> Vec<(String, Vec<(f64, f64)>)> {
+fn curves(verdict: &Verdict) -> Vec<Curve> {
     let Some(best) = verdict.classes.first() else { return Vec::new() };
     let step = best.moments.len().div_ceil(POINTS).max(1);
     let observed = best.moments.iter().map(|moment| (moment.at.as_secs_f64(), f64::from(moment.observed)));
     let mut curves = vec![(seen(verdict.logged).to_string(), observed.step_by(step).collect::<Vec<_>>())];
-    // The best one comes last, on top.
-    for class in drawn(&verdict.classes).into_iter().rev() {
+    for class in drawn(&verdict.classes) {
         let expected = class.moments.iter().map(|moment| {
             let packets = if moment.repairs { f64::NAN } else { moment.expected };
             (moment.at.as_secs_f64(), packets)
@@ -279,6 +293,9 @@ pub fn document(found: &Identification) -> Document {
         if path.episodes == 0 {
             blocks.push(Block::prose(LOSSLESS));
         }
+        if path.judged_intervals < 2 {
+            blocks.push(Block::prose(BRIEF));
+        }
         blocks.push(Block::Table(candidates(flow)));
         if let Some(others @ 1..) = flow.candidates.len().checked_sub(LISTED) {
             let others = counted(others, "other candidate");
@@ -289,7 +306,13 @@ pub fn document(found: &Identification) -> Document {
         }
         let picture = picture(flow, names::figure("in-flight", &flows, place));
         blocks.push(Block::Figures(Layout::Whole, vec![picture]));
-        Section::new(flow.flow.clone(), blocks)
+        let heading = match &flow.file {
+            Some(file) if found.flows.iter().any(|other| other.file != flow.file) => {
+                format!("{}, {file}", flow.flow)
+            }
+            _ => flow.flow.clone(),
+        };
+        Section::new(heading, blocks)
     };
     let mut sections: Vec<Section> = found.flows.iter().enumerate().map(section).collect();
     if !found.notes.is_empty() {
@@ -347,12 +370,18 @@ fn picture(flow: &IdentifiedFlow, name: String) -> Figure {
         true => ("Congestion window", "window, packets"),
         false => ("Packets in flight", "in flight, packets"),
     };
-    let series = flow.curves.iter().map(|(who, points)| Line::exact(who.clone(), points.iter().copied()));
+    let line = |(rank, (who, points)): (usize, &Curve)| {
+        let exact = Line::exact(who.clone(), points.iter().copied());
+        Line { rank: Some(rank), broad: rank == 0, ..exact }
+    };
+    let mut series: Vec<Line> = flow.curves.iter().enumerate().map(line).collect();
+    // The best candidate on top of the others.
+    series.get_mut(1..).map(<[Line]>::reverse);
     let chart = Lines {
         title: title.into(),
         x: Axis::linear("time, s"),
         y: Axis::linear(axis).holding(0.0, 1.0),
-        series: series.collect(),
+        series,
         marks: Vec::new(),
         published: Vec::new(),
         measured: None,
@@ -360,7 +389,7 @@ fn picture(flow: &IdentifiedFlow, name: String) -> Figure {
     Figure {
         name,
         title: title.into(),
-        note: "What was seen, and what the best candidates of different controllers would have had; in repairs of losses, which count for nobody, they have gaps.",
+        note: "Broad and pale is what was seen. The other lines are what the best candidates of different controllers would have had, with gaps in repairs of losses, which count for nobody.",
         class: None,
         drawing: lines(&chart),
     }

@@ -209,7 +209,7 @@ impl Group<'_> {
             // A class that only later seeds contain follows all others.
             let mut points: Vec<(f64, Estimate)> = own.filter_map(point).collect();
             points.sort_by(|one, other| one.0.total_cmp(&other.0));
-            Line { name: scheme.scheme.clone(), rank: None, points }
+            Line { name: scheme.scheme.clone(), rank: None, broad: false, points }
         };
         let series: Vec<Line> = self.comparison.schemes.iter().map(series).collect();
         let title = format!("{title} of {} by size", self.name);

@@ -36,6 +36,7 @@ fn course(name: &str, guessed: bool) -> Course {
         selective: true,
         guessed,
         timestamps: true,
+        expires: true,
         dated: false,
         vantage: None,
         windows: Vec::new(),
@@ -238,6 +239,31 @@ fn a_logged_window_that_falls_twice_in_an_episode_of_loss_is_reduced_twice() {
     assert_eq!(last(&whole), Some(19.0));
     let once = Course { windows: vec![(0, 40.0), (first, 28.0)], ..whole.clone() };
     assert_eq!(last(&once), Some(28.0));
+}
+
+#[test]
+fn a_repair_that_follows_no_acknowledgement_is_a_timeout_of_tcp_and_none_of_quic() {
+    let at = |millis: u64| Time(millis * 1_000_000);
+    let sent = |millis, segment| Step { at: at(millis), what: Happened::Sent(segment) };
+    let heard = |millis, una, block| {
+        let what = Happened::Heard { una, blocks: [block, (0, 0), (0, 0)], echo: at(millis - 100) };
+        Step { at: at(millis), what }
+    };
+    // The first segment is lost, and so is its repair, which is sent once more 80 ms after the last acknowledgement.
+    let mut steps: Vec<Step> = (0..40).map(|segment| sent(0, segment)).collect();
+    steps.extend([heard(100, 0, (1, 20)), sent(101, 0), heard(150, 0, (1, 40)), sent(230, 0)]);
+    steps.push(heard(330, 40, (0, 0)));
+    let windows = vec![(0, 40.0), (41, 28.0)];
+    let tcp = Course { steps, windows, mss: 1448, selective: true, opening: None, ..course("reno", false) };
+    let quic = Course { expires: false, ..tcp.clone() };
+    let cubic = suspects_in_quic(&["cubic".into()]).unwrap();
+    let last = |course: &Course| {
+        let passed = Passed::of(course, &cubic[1]);
+        let (moments, _) = follow(course, &passed, &cubic[1], 1, RENEWAL);
+        moments.last().map(|moment| moment.expected)
+    };
+    assert_eq!(last(&quic), Some(28.0));
+    assert!(last(&tcp).unwrap() < 5.0, "{:?}", last(&tcp));
 }
 
 #[test]

@@ -66,6 +66,8 @@ struct Tried {
     verdict: Option<Verdict>,
     /// Whether it was refused when its controller was no candidate.
     refused: bool,
+    /// The least error of another controller.
+    other: f64,
     seconds: f64,
 }
 
@@ -81,6 +83,13 @@ impl Tried {
     /// The names of the answer.
     fn possible(&self) -> Vec<&'static str> {
         self.verdict.as_ref().map(Verdict::possible).unwrap_or_default()
+    }
+
+    /// The error of its controller.
+    fn own(&self) -> f64 {
+        let classes = self.verdict.iter().flat_map(|verdict| &verdict.classes);
+        let own = classes.into_iter().find(|class| class.names().contains(&self.label.as_str()));
+        own.map_or(f64::INFINITY, |class| class.error)
     }
 
     /// Named, and no other controller with it.
@@ -134,8 +143,11 @@ fn try_one(Labelled { file, delay, rate, label }: &Labelled, all: &[Suspect]) ->
     let same = same.unwrap_or_default();
     let others: Vec<Suspect> =
         all.iter().filter(|one| one.name() != label && !same.contains(&one.name())).cloned().collect();
-    let refused = identify(&course, &others).is_some_and(|other| other.answer().is_none());
-    Ok(Tried { label, delay, rate, verdict, refused, seconds })
+    let without = identify(&course, &others);
+    let refused = without.as_ref().is_some_and(|other| other.answer().is_none());
+    let other =
+        without.and_then(|other| other.classes.first().map(|class| class.error)).unwrap_or(f64::INFINITY);
+    Ok(Tried { label, delay, rate, verdict, refused, other, seconds })
 }
 
 /// What the sender of a file did.

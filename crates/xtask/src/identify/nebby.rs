@@ -7,12 +7,15 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use super::{Folder, HEADINGS, Labelled, Tried, by_sender, candidates, cells, slowest, try_all};
+use super::{Folder, HEADINGS, Labelled, Tried, by_sender, candidates, cells, share, slowest, try_all};
 
 /// Episodes of loss from which a capture has much to judge by.
 const EPISODES: u32 = 3;
 /// Delays, in ms, whose captures were looked at.
 const SEEN: [u32; 2] = [15, 35];
+
+/// Limits of the error that are compared.
+const LIMITS: [f64; 7] = [0.001, 0.002, 0.003, 0.005, 0.01, 0.02, 0.03];
 
 /// Which captures.
 type Which = fn(&Tried) -> bool;
@@ -83,6 +86,19 @@ fn report(tried: &[Tried]) -> String {
     for rate in rates {
         let _ = writeln!(text, "| {rate} | {} |", cells(tried.iter().filter(|one| one.rate == rate)));
     }
-    let _ = write!(text, "\n{}\n{}", by_sender(tried), slowest(tried));
+    let _ = write!(text, "\n{}\n{}\n{}", by_limit(tried), by_sender(tried), slowest(tried));
+    text
+}
+
+/// What other limits of the error would do.
+fn by_limit(tried: &[Tried]) -> String {
+    let mut text = String::from(
+        "| limit of the error | its controller is within | no other is within |\n|---|---|---|\n",
+    );
+    for limit in LIMITS {
+        let within = share(tried.iter(), |one| one.own() <= limit);
+        let beyond = share(tried.iter(), |one| one.other > limit);
+        let _ = writeln!(text, "| {limit} | {within} | {beyond} |");
+    }
     text
 }

@@ -6,10 +6,9 @@ use std::path::Path;
 use kneepoint::capture::qlog::{Traced, Unfit};
 use kneepoint::report::identification::IdentifiedFlow;
 use kneepoint::study::identify::{OF_STACKS, Suspect, identify, suspects_in_quic};
-use kneepoint::suggest::guess;
 use kneepoint_bench::session::Session;
 
-use super::{Arguments, Found, MOST_FLOWS, PART, asked};
+use super::{Arguments, Found, MOST_FLOWS, PART, asked, nearest};
 use crate::failure::Failure;
 use crate::verbs::predict::{Connections, open_qlog};
 
@@ -29,7 +28,7 @@ pub fn found(session: &Session, arguments: &Arguments) -> Result<Found, Failure>
         let name = &traced.name;
         match identified(traced, &suspects) {
             Ok(Some(one)) => {
-                flows.push(one);
+                flows.push(IdentifiedFlow { file: Some(file.display().to_string()), ..one });
                 if traced.exchange.is_derived() {
                     notes.push(format!("{name}: {DERIVED}"));
                 }
@@ -100,7 +99,7 @@ fn chosen<'a>(all: &'a [Kept<'a>], asked: Option<&str>) -> Result<Vec<&'a Kept<'
         let known: Vec<&str> = all.iter().map(|(_, traced)| traced.name.as_str()).collect();
         return Err(Failure::usage(
             format!("--flow: no connection `{asked}` in the files"),
-            format!("{}a run without --flow names the connections", guess(asked, &known)),
+            nearest(asked, &known),
         ));
     }
     Ok(named)

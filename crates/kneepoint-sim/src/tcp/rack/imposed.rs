@@ -60,7 +60,7 @@ impl Rack {
         if fate.has(Fate::LOST) && !fate.has(Fate::RESENT) {
             return;
         }
-        let answers = host.now.since(heard) <= ANSWERED;
+        let answers = self.patient || host.now.since(heard) <= ANSWERED;
         let last = seq + 1 == self.out.high();
         if !answers && last && self.timer.purpose == Purpose::Tail && self.probe.is_none() {
             self.probe = Some(Probe { end: self.out.high(), again: true });
@@ -92,6 +92,16 @@ impl Rack {
         if std::mem::take(&mut self.rearms) {
             self.rearm(host);
         }
+    }
+
+    /// The sender reduced its window once more before its losses were repaired.
+    pub fn reduce_again(&mut self, host: &mut Lent) {
+        self.begin_reduction(host, false);
+    }
+
+    /// The sender has no retransmission timeout: what it sends once more, it took for lost.
+    pub fn never_expires(&mut self) {
+        self.patient = true;
     }
 
     /// Blocks are derived from retransmissions, and measure no round trips.

@@ -137,6 +137,8 @@ pub struct Rack {
     answers: bool,
     /// Blocks measure no round trips: they were derived.
     untimed: bool,
+    /// The sender that is followed has no retransmission timeout: QUIC's has none.
+    patient: bool,
 }
 
 impl Rack {
@@ -176,6 +178,7 @@ impl Rack {
             began: false,
             answers: false,
             untimed: false,
+            patient: false,
         }
     }
 

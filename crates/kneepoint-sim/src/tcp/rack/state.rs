@@ -178,7 +178,7 @@ impl Rack {
     }
 
     /// The controller's window falls; the host's follows.
-    fn begin_reduction(&mut self, host: &mut Lent, mark: bool) {
+    pub(super) fn begin_reduction(&mut self, host: &mut Lent, mark: bool) {
         self.point = self.out.high();
         self.probe = None;
         self.undo.window = host.control.window;

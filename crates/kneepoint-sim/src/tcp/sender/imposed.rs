@@ -49,6 +49,13 @@ impl Sender {
         }
     }
 
+    /// The other sender has no retransmission timeout, as QUIC's has none (RFC 9002 §6.2): what it sends once more, it took for lost.
+    pub fn never_expires(&mut self) {
+        if let Some(rack) = &mut self.rack {
+            rack.never_expires();
+        }
+    }
+
     /// Time passes: what is missing may be lost by now.
     pub fn pass(&mut self, now: Time) {
         if let Some((rack, mut host)) = self.lend(now) {
@@ -83,13 +90,13 @@ impl Sender {
     }
 
     /// The other sender's window was this, and it was reduced once more in an episode of loss: QUIC's recovery begins anew with the loss of a packet that
-    /// left after the last reduction (RFC 9002 §7.3.2).
+    /// left after the last reduction, and lasts until one is acknowledged that leaves after this one (RFC 9002 §7.3.2).
     pub fn reduce_again(&mut self, window: f64, now: Time) {
         self.anchor(window, false, now);
-        let (una, high) = (self.una, self.high);
-        if let Some((_, mut host)) = self.lend(now) {
-            host.lose(una, high);
+        if let Some((rack, mut host)) = self.lend(now) {
+            rack.reduce_again(&mut host);
         }
+        self.follow();
     }
 
     /// Segments that its host sends together at a pace.

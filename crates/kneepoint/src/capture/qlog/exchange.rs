@@ -167,6 +167,7 @@ impl Exchange {
             guessed: false,
             // An acknowledgement says which packets it answers.
             timestamps: true,
+            expires: false,
             dated: false,
             vantage: None,
             windows: windows

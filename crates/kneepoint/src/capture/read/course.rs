@@ -59,6 +59,8 @@ pub struct Course {
     pub guessed: bool,
     /// Whether the capture has timestamps (RFC 7323).
     pub timestamps: bool,
+    /// Whether the sender has a retransmission timeout: TCP's has one, and QUIC's has none (RFC 9002 §6.2).
+    pub expires: bool,
     /// Whether it was captured away from the sender, and timestamps say when data left.
     pub dated: bool,
     /// Where it was captured, if the handshake was.
@@ -189,6 +191,7 @@ impl Course {
             selective: false,
             guessed: false,
             timestamps: false,
+            expires: true,
             dated,
             vantage,
             windows: Vec::new(),

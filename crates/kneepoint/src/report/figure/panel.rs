@@ -65,7 +65,7 @@ fn lines(view: &View, shown: &Quantity, numbers: &[f64]) -> Lines {
         let mut points: Vec<_> = points.filter(|(_, estimate)| estimate.mean.is_finite()).collect();
         // Levels may have any order, and a line goes to the right.
         points.sort_by(|one, other| one.0.total_cmp(&other.0));
-        Line { name: view.series_name(series), rank: view.rank(series), points }
+        Line { name: view.series_name(series), rank: view.rank(series), broad: false, points }
     };
     let told = view.published(shown).into_iter();
     // Published figures have round numbers.

@@ -126,7 +126,7 @@ fn panels(outcome: &Outcome, others: &[Other]) -> Drawing {
         let exact = points.iter().filter_map(|point| Some((point.place.at?, PACKETS.at(point))));
         let series = |(name, of): &Other| {
             let sampled = points.iter().filter_map(|point| Some((point.place.at?, of(point)?.throughput)));
-            Line { name: (*name).into(), rank: None, points: sampled.collect() }
+            Line { name: (*name).into(), rank: None, broad: false, points: sampled.collect() }
         };
         lines(&Lines {
             title: outcome.cases[case].name.clone(),

@@ -12,7 +12,7 @@ use crate::experiment::reproduce::MOST_SEEDS;
 use crate::experiment::{self, Because, Cause, Judgement, Pace, Reproduction, Verdict};
 use crate::report::Manifest;
 use crate::settings::Setting;
-use crate::study::Effort;
+use crate::study::{Effort, Work};
 
 /// More numbers than this are left to the file.
 const MOST_NUMBERS: usize = 4;
@@ -45,7 +45,7 @@ pub fn document(
     ));
     let mut introduction = vec![Block::Prose(subject.code("knee reproduce").then(" makes this page."))];
     introduction.extend(by_cause(outcomes).map(Block::Table));
-    if outcomes.iter().any(|outcome| outcome.pace == Pace::Quick) {
+    if outcomes.iter().any(is_shortened) {
         let warning = Prose::default().strong("These are shortened runs");
         introduction.push(Block::Prose(warning.then(", not the published durations.").then(open(outcomes))));
     }
@@ -68,6 +68,12 @@ pub fn document(
         vec![Block::pages([Block::Facts(facts)].into_iter().chain(notes).collect())],
     ));
     Document { title: "Reproduction".into(), about: summary, sections }
+}
+
+/// Whether its runs are shortened; a computation has no duration.
+fn is_shortened(outcome: &Reproduction) -> bool {
+    let points = outcome.experiment.variants.iter().flat_map(|variant| &variant.points);
+    outcome.pace == Pace::Quick && points.into_iter().any(|point| matches!(point.work, Work::Packets(_)))
 }
 
 /// Claims that shortened runs cannot decide.

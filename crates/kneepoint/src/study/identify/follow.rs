@@ -101,11 +101,11 @@ struct Follower {
     due: u32,
     renewal: Renewal,
     high: u32,
-    /// The most in flight in this round trip and in the one before: the window is at least that.
-    most: [u32; 2],
+    /// The most in flight, or the greatest window that was logged, in this round trip and in the one before: the window is at least that.
+    most: [f64; 2],
     saving: Saving,
     /// The window that the sender logged last, and whether it fell in this episode of loss, or shortly before it.
-    logged: Option<u32>,
+    logged: Option<f64>,
     fell: bool,
 }
 
@@ -141,6 +141,9 @@ impl Follower {
         if course.guessed {
             sender.ignore_times_of_blocks();
         }
+        if !course.expires {
+            sender.never_expires();
+        }
         let mut rng = Rng::stream(seed, "identify", 0);
         if let Some((at, rtt)) = course.opening {
             sender.impose_opening();
@@ -167,7 +170,7 @@ impl Follower {
             due: u32::MAX,
             renewal,
             high: 0,
-            most: [0; 2],
+            most: [0.0; 2],
             saving: Saving::default(),
             logged: None,
             fell: false,
@@ -175,8 +178,13 @@ impl Follower {
     }
 
     /// Packets in flight, or the window where the sender says it.
-    fn observed(&self) -> u32 {
-        self.logged.unwrap_or_else(|| self.sender.standing().in_flight)
+    fn observed(&self) -> f64 {
+        self.logged.unwrap_or_else(|| f64::from(self.sender.standing().in_flight))
+    }
+
+    /// A window as far as it is seen: to a part of a packet only where the sender says it.
+    fn visible(&self, window: f64) -> f64 {
+        if self.logged.is_some() { window } else { window.floor() }
     }
 
     /// Takes the windows that were logged before a step; returns the one from which they fell.
@@ -187,9 +195,9 @@ impl Follower {
     ) -> Option<f64> {
         let mut fell = None;
         while let Some((_, window)) = windows.next_if(|(after, _)| *after <= step) {
-            let before = self.logged.map(f64::from).filter(|before| *window < FALLEN * before);
+            let before = self.logged.filter(|before| *window < FALLEN * before);
             fell = before.or(fell);
-            self.logged = Some(libm::floor(*window) as u32);
+            self.logged = Some(*window);
         }
         fell
     }
@@ -246,7 +254,7 @@ impl Follower {
         let repairs = state == CongestionState::Recovery;
         self.saving.settle();
         if state > CongestionState::Cwr {
-            (self.most, self.saving.most) = ([0; 2], [(0, 0); 2]);
+            (self.most, self.saving.most) = ([0.0; 2], [(0, 0); 2]);
         } else {
             self.most[0] = self.most[0].max(observed);
         }
@@ -259,7 +267,7 @@ impl Follower {
                 (self.expected, saved.max(ahead), ahead)
             }
         };
-        Moment { at: now, observed, expected, saved, ahead, repairs }
+        Moment { at: now, observed: observed as u32, expected, saved, ahead, repairs }
     }
 
     /// The timer of reordering may have found a loss meanwhile.
@@ -270,7 +278,7 @@ impl Follower {
     }
 
     /// The window that the sender was seen to have: the most that it filled of late.
-    fn seen(&self) -> u32 {
+    fn seen(&self) -> f64 {
         self.most[0].max(self.most[1]).max(self.observed())
     }
 
@@ -293,7 +301,7 @@ impl Follower {
         if una >= self.round {
             self.round = self.high;
             self.rounds += 1;
-            self.most = [0, self.most[0]];
+            self.most = [0.0, self.most[0]];
             self.saving.most = [(0, 0), self.saving.most[0]];
             self.fell &= self.repairs();
         }
@@ -302,8 +310,8 @@ impl Follower {
     /// An episode of loss begins with the next step: the window that is reduced is the observed one.
     fn meet_loss(&mut self, now: Time) {
         let Standing { control, .. } = self.sender.standing();
-        let seen = f64::from(self.seen());
-        if control.pacing.is_none() && seen > 0.0 && control.window.floor() != seen {
+        let seen = self.seen();
+        if control.pacing.is_none() && seen > 0.0 && self.visible(control.window) != seen {
             self.sender.anchor(seen, false, now);
         }
     }
@@ -331,8 +339,8 @@ impl Follower {
             self.expected = f64::from(moment.observed);
             return;
         }
-        self.expected = f64::from(self.seen());
-        if control.window.floor() != self.expected && self.expected > 0.0 {
+        self.expected = self.seen();
+        if self.visible(control.window) != self.expected && self.expected > 0.0 {
             self.sender.anchor(self.expected, true, moment.at);
         }
     }

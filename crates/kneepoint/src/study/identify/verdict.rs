@@ -16,13 +16,15 @@
 //! all of them at most once in [`WITNESSES`] + 1 times. [`FINEST`] is a hundredth of the greatest error: all is explained to a packet but a hundredth of
 //! the time.
 
+use std::collections::BTreeSet;
+
 use super::follow::{Moment, Passed, RENEWAL, follow};
 use super::path::Path;
 use super::score::{WRONG, error, weights};
 use super::suspects::Suspect;
 use super::witness::witness;
 use crate::capture::Course;
-use crate::units::Time;
+use crate::units::{Span, Time};
 
 /// A suspect with no greater error is named, and smaller errors are compared as if the best one were this.
 const FINEST: f64 = WRONG / 100.0;
@@ -103,6 +105,8 @@ pub struct Verdict {
     pub decisive: Vec<Decisive>,
     /// Whether the sender logged its window, with which candidates are compared in place of packets in flight.
     pub logged: bool,
+    /// Parts of the capture of [`INTERVAL`] round trips in which candidates are judged: fewer than two exclude none that is close.
+    pub intervals: usize,
 }
 
 impl Verdict {
@@ -204,19 +208,32 @@ fn classes(course: &Course, suspects: &[Suspect], path: &Path) -> Vec<Class> {
     classes
 }
 
+/// The moments of a class, each with its interval of the capture and its weight.
+fn judged(class: &Class, base: Span) -> Vec<(u64, f64, &Moment)> {
+    let interval = base * u64::from(INTERVAL);
+    let weights = weights(&class.moments, base);
+    let place = |moment: &Moment| moment.at.0 / interval.0.max(1);
+    class.moments.iter().zip(weights).map(|(moment, weight)| (place(moment), weight, moment)).collect()
+}
+
+/// The intervals of the capture in which a class is judged.
+fn judged_intervals(class: &Class, base: Span) -> usize {
+    let judged = judged(class, base).into_iter().filter(|(_, weight, _)| *weight > 0.0);
+    judged.map(|(interval, ..)| interval).collect::<BTreeSet<_>>().len()
+}
+
 /// How well the intervals tell another class from the best one, as the logarithm of a likelihood ratio: of normal differences whose variance is not known.
 /// Without bound where every interval makes the same difference; nothing where there is one.
 fn distinction(best: &Class, other: &Class, path: &Path) -> f64 {
-    let interval = path.base * u64::from(INTERVAL);
-    let weights = weights(&best.moments, path.base);
+    let judged = judged(best, path.base);
     let mut gains: Vec<(u64, f64)> = Vec::new();
-    for ((one, two), weight) in best.moments.iter().zip(&other.moments).zip(&weights) {
-        if *weight > 0.0 {
-            let (place, gain) = (one.at.0 / interval.0.max(1), weight * (two.error() - one.error()));
-            match gains.last_mut().filter(|(last, _)| *last == place) {
-                Some((_, sum)) => *sum += gain,
-                None => gains.push((place, gain)),
-            }
+    for ((interval, weight, one), two) in
+        judged.iter().zip(&other.moments).filter(|((_, weight, _), _)| *weight > 0.0)
+    {
+        let gain = weight * (two.error() - one.error());
+        match gains.last_mut().filter(|(last, _)| last == interval) {
+            Some((_, sum)) => *sum += gain,
+            None => gains.push((*interval, gain)),
         }
     }
     let count = gains.len() as f64;
@@ -226,7 +243,7 @@ fn distinction(best: &Class, other: &Class, path: &Path) -> f64 {
     let mean = gains.iter().map(|(_, gain)| gain).sum::<f64>() / count;
     let variance = gains.iter().map(|(_, gain)| (gain - mean) * (gain - mean)).sum::<f64>() / (count - 1.0);
     // With what the best of many streams is closer by chance.
-    let total = (other.error - best.error).max(0.0) * weights.iter().sum::<f64>();
+    let total = (other.error - best.error).max(0.0) * judged.iter().map(|(_, weight, _)| weight).sum::<f64>();
     if variance > 0.0 {
         0.5 * count * libm::log(1.0 + total * total / (count * variance * (count - 1.0)))
     } else {
@@ -278,7 +295,15 @@ pub fn identify(course: &Course, suspects: &[Suspect]) -> Option<Verdict> {
     classes.iter_mut().zip(likelihoods).for_each(|(class, likelihood)| class.likelihood = likelihood / all);
     let other = classes.iter().find(|class| !class.overlaps(&classes[0]));
     let decisive = other.map(|other| decisive(&classes[0], other, &path)).unwrap_or_default();
-    Some(Verdict { path, classes, own_error, decisive, logged: !course.windows.is_empty() })
+    let judged = judged_intervals(&classes[0], path.base);
+    Some(Verdict {
+        path,
+        classes,
+        own_error,
+        decisive,
+        logged: !course.windows.is_empty(),
+        intervals: judged,
+    })
 }
 
 /// The greatest error of a suspect against itself on the path, of simulations up to one that is no closer than the capture, whose error is `error`;
@@ -303,7 +328,7 @@ fn own_error(suspect: &Suspect, course: &Course, path: &Path, error: f64) -> Opt
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::units::{PacketRate, Span};
+    use crate::units::PacketRate;
 
     const BASE: Span = Span::from_millis(100);
 
@@ -342,6 +367,7 @@ mod tests {
         assert!(far(40, 10) > excludes && far(40, 30) > 10.0, "{} {}", far(40, 10), far(40, 30));
         assert_eq!(far(40, 0), f64::INFINITY, "nothing differs, and the errors are equal");
         assert_eq!(far(1, 1), 0.0);
+        assert_eq!([1, 2, 40].map(|parts| judged_intervals(&class(parts, |_| 20.0), BASE)), [1, 2, 40]);
         assert!(far(2, 1) < excludes, "{}", far(2, 1));
         let swings = class(40, |place| if place % 2 == 0 { 16.0 } else { 24.0 });
         let best = class(40, |_| 20.0);

@@ -75,6 +75,13 @@ pub fn witness(suspect: &Suspect, course: &Course, path: &Path, seed: u64) -> Op
     let valid = &plan.cases.first()?.valid;
     let (tap, _) = run::run(valid, seed, Ordered::new(Tap::default()));
     let Tap { steps, opened } = tap.finish();
-    let own = Course { steps, opening: opened, vantage: None, windows: Vec::new(), ..course.clone() };
+    let own = Course {
+        steps,
+        opening: opened,
+        expires: true,
+        vantage: None,
+        windows: Vec::new(),
+        ..course.clone()
+    };
     Some(if course.guessed { own.with_guessed_blocks() } else { own })
 }
