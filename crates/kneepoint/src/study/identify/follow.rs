@@ -251,7 +251,8 @@ impl Follower {
         self.fill(now);
         let Standing { control, state, .. } = self.sender.standing();
         let observed = self.observed();
-        let repairs = state == CongestionState::Recovery;
+        // A logged window may fall before the losses are seen here.
+        let repairs = state == CongestionState::Recovery || self.fell;
         self.saving.settle();
         if state > CongestionState::Cwr {
             (self.most, self.saving.most) = ([0.0; 2], [(0, 0); 2]);
