@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! qlog of noq's and quinn's own senders with their own controllers, in virtual time: one transfer over each link, kept as
-//! `STACK-CONTROLLER-RATE-RTT-BUFFER-0_client.sqlog` in the folder that the argument names. `xtask qlogs` identifies them.
+//! `STACK-CONTROLLER-RATE-RTT-BUFFER-0_client.sqlog` in a folder. `xtask qlogs` identifies them.
+//!
+//! ```text
+//! qlogs DIR [RATES RTTS BUFFERS]      each a list, such as 5,10
+//! ```
 
 use std::error::Error;
 use std::path::Path;
@@ -13,10 +17,8 @@ use kneepoint_sim::spec::{Builder, Group, Member, Valid};
 use kneepoint_sim::traffic;
 use kneepoint_sim::units::{Rate, Span};
 
-/// Rates in Mbit/s, round trips in ms, buffers in hundredths of a BDP.
-const RATES: [u64; 4] = [5, 10, 20, 50];
-const ROUND_TRIPS: [u64; 2] = [20, 60];
-const BUFFERS: [u64; 2] = [50, 100];
+/// Rates in Mbit/s, round trips in ms, buffers in hundredths of a BDP, unless the arguments say others.
+const USUAL: [&str; 3] = ["5,10,20,50", "20,60", "50,100"];
 /// Seconds of a transfer.
 const SECONDS: u64 = 12;
 /// Bits of a full packet on the wire.
@@ -55,12 +57,18 @@ fn record(own: &Own, setting: [u64; 3], folder: &Path) -> Result<(), Box<dyn Err
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let folder = std::env::args().nth(1).ok_or("which folder?")?;
+    let mut arguments = std::env::args().skip(1);
+    let folder = arguments.next().ok_or("which folder?")?;
+    let mut list = |usual: &str| -> Result<Vec<u64>, Box<dyn Error>> {
+        let text = arguments.next().unwrap_or_else(|| usual.into());
+        text.split(',').map(|one| one.parse().map_err(|fault| format!("`{one}`: {fault}").into())).collect()
+    };
+    let [rates, round_trips, buffers] = [list(USUAL[0])?, list(USUAL[1])?, list(USUAL[2])?];
     for own in STACKS.into_iter().flat_map(|stack| stack.own) {
-        for rate in RATES {
-            for rtt in ROUND_TRIPS {
-                for buffer in BUFFERS {
-                    record(own, [rate, rtt, buffer], Path::new(&folder))?;
+        for rate in &rates {
+            for rtt in &round_trips {
+                for buffer in &buffers {
+                    record(own, [*rate, *rtt, *buffer], Path::new(&folder))?;
                 }
             }
         }
