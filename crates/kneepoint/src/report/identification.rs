@@ -32,8 +32,11 @@ crate::keys! {
         pub controller: Option<String>,
         /// Controllers that may have sent it, the least error first: windows of several never differ here, or say too little. Empty if none did.
         pub possible: Vec<String>,
-        /// The greatest error with which a candidate is named.
+        /// The greatest error with which a candidate is named wherever the others are.
         pub limit: f64,
+        /// The least error of the controllers that the best candidate is not; null with fewer than four. The best one is named as well if its own is at
+        /// most 0.03 and a quarter of this.
+        pub other_error: Option<f64>,
         /// The greatest error of the best candidate against itself in simulations of the path, no more of them than decide whether it is named, if it draws
         /// random numbers; else zero.
         pub own_error: f64,
@@ -128,6 +131,7 @@ impl IdentifiedFlow {
             controller: possible.first().filter(|_| possible.len() == 1).cloned(),
             possible,
             limit: verdict.limit(),
+            other_error: verdict.other(),
             own_error: verdict.own_error,
             path: IdentifiedPath {
                 rate_bps: Some(path.rate.0 * f64::from(segment_bytes) * 8.0).filter(|rate| *rate > 0.0),
@@ -159,11 +163,12 @@ impl IdentifiedFlow {
     /// The sentence about it.
     pub fn verdict(&self) -> String {
         let Some(best) = self.candidates.first() else { return "Nothing to judge by.".into() };
-        let errors = format!(
-            "error {}, at most {} to be named",
-            number::significant(best.error, 2),
-            number::significant(self.limit, 2)
-        );
+        let shown = |error: f64| number::significant(error, 2);
+        let why = match self.other_error.filter(|_| !self.possible.is_empty() && best.error > self.limit) {
+            Some(other) => format!("that of any other controller at least {}", shown(other)),
+            None => format!("at most {} to be named", shown(self.limit)),
+        };
+        let errors = format!("error {}, {why}", shown(best.error));
         match &self.possible[..] {
             [] => format!(
                 "None of the candidates is close enough to be named. The closest: {}; {errors}.",

@@ -3,7 +3,8 @@
 //!
 //! Nothing is learned from examples. Each suspect is led through the capture ([`follow`]), and its expected packets in flight are compared
 //! with the observed ones. A suspect is named if its error is at most a hundredth of the greatest possible one; one that draws random numbers
-//! may have the greatest error that it has against itself in several simulations of the captured path.
+//! may have the greatest error that it has against itself in several simulations of the captured path. One that is far closer than any other controller
+//! is named with a greater error.
 //!
 //! ```text
 //! Course ─Path::of→ path;  suspects ─follow→ moments ─error→ classes;  best ─witness→ its own error → Verdict

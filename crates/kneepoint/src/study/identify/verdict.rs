@@ -5,7 +5,7 @@
 //! class        suspects that expect the same at every moment: nothing in the capture tells one from another
 //! likelihood   of a class  ~ exp(-min(n (e - e_best) / s, m/2 ln(1 + t² / (m - 1)))),   s = max(e_best, FINEST)
 //! alike        classes with at least a twentieth of the best one's likelihood
-//! none         e_best > max(FINEST, own),  at most MOST
+//! none         e_best > max(FINEST, own)  and  e_other < LEAD e_best,  or e_best > MOST
 //! ```
 //!
 //! `e` error of a class; of one that draws, the least of several streams, and `s ln(streams) / n` more, for the best of many is closer by chance.
@@ -14,7 +14,8 @@
 //! however great it is. `own`, only of a best class that draws, is the greatest of its errors
 //! against itself in [`WITNESSES`] simulations of the path that the capture shows: by chance a capture of the class itself is further off than
 //! all of them at most once in [`WITNESSES`] + 1 times. [`FINEST`] is a hundredth of the greatest error: all is explained to a packet but a hundredth of
-//! the time.
+//! the time. `e_other` is the least error of the other controllers, at least [`FIELD`] of them: what is known differs from what is not in that it is far closer to
+//! one controller than to any other, even where recovery or a capture that lacks something is not followed to the packet.
 
 use std::collections::BTreeSet;
 
@@ -30,6 +31,10 @@ use crate::units::{Span, Time};
 const FINEST: f64 = WRONG / 100.0;
 /// Nobody is named with a greater error: a tenth of the greatest that there is.
 const MOST: f64 = WRONG / 10.0;
+/// A best class is named as well if its error is so many times less than that of any other controller,
+const LEAD: f64 = 4.0;
+/// and there are at least so many of these.
+const FIELD: usize = 4;
 /// How many times likelier the best class is than one that is excluded.
 pub const EXCLUDES: f64 = 20.0;
 /// How often a suspect that draws is led through a capture.
@@ -112,7 +117,21 @@ pub struct Verdict {
 impl Verdict {
     /// The class that sent it, or one of those [alike](Verdict::alike); none if no suspect is close enough.
     pub fn answer(&self) -> Option<&Class> {
-        self.classes.first().filter(|best| best.error <= self.limit())
+        self.classes.first().filter(|best| best.error <= self.limit() || self.leads())
+    }
+
+    /// The least error of controllers that the best class has not, if there are [`FIELD`] of them.
+    pub fn other(&self) -> Option<f64> {
+        let best = self.classes.first()?;
+        let others = || self.classes.iter().filter(|class| !class.overlaps(best));
+        let names: BTreeSet<&str> = others().flat_map(Class::names).collect();
+        others().next().filter(|_| names.len() >= FIELD).map(|class| class.error)
+    }
+
+    /// Whether the best class is far closer than any other controller.
+    fn leads(&self) -> bool {
+        let close = self.classes.first().filter(|best| best.error <= MOST);
+        close.zip(self.other()).is_some_and(|(best, other)| other >= LEAD * best.error)
     }
 
     /// The names of the best class, and of those that the capture does not exclude.
@@ -122,8 +141,9 @@ impl Verdict {
 
     /// Those of them which are close enough to be named as well; one that draws has the greatest limit. None if the best class is not.
     pub fn possible(&self) -> Vec<&'static str> {
-        let limit = |class: &Class| if class.draws { MOST } else { self.limit() };
-        self.answer().map(|_| self.names(|class| class.error <= limit(class))).unwrap_or_default()
+        let Some(best) = self.answer() else { return Vec::new() };
+        let limit = |class: &Class| if class.draws { MOST } else { self.limit().max(best.error) };
+        self.names(|class| class.error <= limit(class))
     }
 
     /// The names of classes that the capture does not exclude, in the order of their errors.
@@ -139,7 +159,7 @@ impl Verdict {
         names
     }
 
-    /// The greatest error with which a suspect is named.
+    /// The greatest error with which a suspect is named wherever the others are.
     pub fn limit(&self) -> f64 {
         self.own_error.clamp(FINEST, MOST)
     }
@@ -328,9 +348,23 @@ fn own_error(suspect: &Suspect, course: &Course, path: &Path, error: f64) -> Opt
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::study::identify::suspects;
     use crate::units::PacketRate;
 
     const BASE: Span = Span::from_millis(100);
+
+    fn path() -> Path {
+        Path {
+            base: BASE,
+            rate: PacketRate(1000.0),
+            buffer: None,
+            first_flight: 10,
+            delays: false,
+            resent: 0,
+            episodes: 0,
+            lasted: Span::from_secs(32),
+        }
+    }
 
     /// A class that expects so many of 20 packets in each part of a capture.
     fn class(parts: usize, expected: impl Fn(usize) -> f64) -> Class {
@@ -347,17 +381,38 @@ mod tests {
     }
 
     #[test]
-    fn one_interval_tells_little_however_far_off_a_candidate_is_and_many_tell_much() {
-        let path = Path {
-            base: BASE,
-            rate: PacketRate(1000.0),
-            buffer: None,
-            first_flight: 10,
-            delays: false,
-            resent: 0,
-            episodes: 0,
-            lasted: Span::from_secs(32),
+    fn a_candidate_that_is_far_closer_than_all_others_is_named() {
+        let named = |errors: &[(&str, f64)]| {
+            let class = |(name, error): &(&str, f64)| Class {
+                suspects: suspects(&[(*name).to_string()]).unwrap(),
+                error: *error,
+                likelihood: 1.0 / error,
+                ..class(1, |_| 20.0)
+            };
+            let classes = errors.iter().map(class).collect();
+            let verdict = Verdict {
+                path: path(),
+                classes,
+                own_error: 0.0,
+                decisive: Vec::new(),
+                logged: false,
+                intervals: 9,
+            };
+            verdict.possible()
         };
+        let others = [("cubic", 0.041), ("vegas", 0.06), ("htcp", 0.07), ("illinois", 0.08)];
+        let with = |error: f64, others: &[(&'static str, f64)]| named(&[&[("reno", error)], others].concat());
+        assert_eq!(with(0.01, &others), ["reno"]);
+        assert!(with(0.011, &others).is_empty(), "not a quarter of the next one");
+        assert!(with(0.01, &others[..3]).is_empty(), "three others are too few to be far closer than any");
+        let far = others.map(|(name, error)| (name, 10.0 * error));
+        assert_eq!(with(0.03, &far), ["reno"]);
+        assert!(with(0.031, &far).is_empty(), "a tenth of the greatest error");
+    }
+
+    #[test]
+    fn one_interval_tells_little_however_far_off_a_candidate_is_and_many_tell_much() {
+        let path = path();
         let far = |parts: usize, off: usize| {
             let other = class(parts, move |place| if place < off { 5.0 } else { 20.0 });
             distinction(&class(parts, |_| 20.0), &other, &path)
