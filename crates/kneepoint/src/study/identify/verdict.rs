@@ -401,7 +401,7 @@ mod tests {
             verdict.possible()
         };
         let others = [("cubic", 0.041), ("vegas", 0.06), ("htcp", 0.07), ("illinois", 0.08)];
-        let with = |error: f64, others: &[(&'static str, f64)]| named(&[&[("reno", error)], others].concat());
+        let with = |error: f64, rest: &[(&'static str, f64)]| named(&[&[("reno", error)], rest].concat());
         assert_eq!(with(0.01, &others), ["reno"]);
         assert!(with(0.011, &others).is_empty(), "not a quarter of the next one");
         assert!(with(0.01, &others[..3]).is_empty(), "three others are too few to be far closer than any");
