@@ -35,7 +35,7 @@ crate::keys! {
         /// The greatest error with which a candidate is named wherever the others are.
         pub limit: f64,
         /// The least error of the controllers that the best candidate is not; null with fewer than four. The best one is named as well if its own is at
-        /// most 0.03 and a quarter of this.
+        /// most 0.015 and a quarter of this.
         pub other_error: Option<f64>,
         /// The greatest error of the best candidate against itself in simulations of the path, no more of them than decide whether it is named, if it draws
         /// random numbers; else zero.

@@ -109,6 +109,11 @@ impl Rack {
         self.untimed = true;
     }
 
+    /// The segment up to which all has to arrive for the last recovery to end.
+    pub fn point(&self) -> u32 {
+        self.point
+    }
+
     /// The state of congestion control.
     pub fn state(&self) -> State {
         self.state

@@ -20,6 +20,8 @@ pub struct Standing {
     pub in_flight: u32,
     /// The state of congestion control.
     pub state: CongestionState,
+    /// The segment up to which all has to arrive for the last recovery to end: another one for each reduction.
+    pub point: u32,
 }
 
 impl Sender {
@@ -111,6 +113,7 @@ impl Sender {
             control: self.control,
             in_flight: rack.map_or(self.high - self.una, crate::tcp::rack::Rack::pipe),
             state: rack.map_or(CongestionState::Open, crate::tcp::rack::Rack::state),
+            point: rack.map_or(0, crate::tcp::rack::Rack::point),
         }
     }
 }

@@ -104,9 +104,21 @@ struct Follower {
     /// The most in flight, or the greatest window that was logged, in this round trip and in the one before: the window is at least that.
     most: [f64; 2],
     saving: Saving,
-    /// The window that the sender logged last, and whether it fell in this episode of loss, or shortly before it.
+    /// The window that the sender logged last, and what its falls and the losses here still lack.
     logged: Option<f64>,
-    fell: bool,
+    lacks: Lacks,
+}
+
+/// A loss reduces the window that is logged and the suspect's, the one before the other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Lacks {
+    Nothing,
+    /// The logged window fell in this round trip or the one before, and the suspect has not seen why.
+    Loss {
+        before: bool,
+    },
+    /// The suspect saw a loss, and the logged window did not fall yet.
+    Fall,
 }
 
 /// How many permissions to send a sender saves up (Linux `tcp_tso_should_defer`): after an acknowledgement it sends more than the packets
@@ -173,7 +185,7 @@ impl Follower {
             most: [0.0; 2],
             saving: Saving::default(),
             logged: None,
-            fell: false,
+            lacks: Lacks::Nothing,
         }
     }
 
@@ -202,12 +214,26 @@ impl Follower {
         fell
     }
 
-    /// The logged window fell. Once it does so in each episode of loss; after that the sender reduced what was left again.
+    /// The logged window fell: for a loss that the suspect saw, or will see, or again while losses are repaired.
     fn fall(&mut self, before: f64, now: Time) {
-        if self.fell && self.repairs() && self.sender.standing().control.pacing.is_none() {
-            self.sender.reduce_again(before, now);
+        match self.lacks {
+            Lacks::Fall => self.lacks = Lacks::Nothing,
+            _ if !self.repairs() => self.lacks = Lacks::Loss { before: false },
+            _ if self.sender.standing().control.pacing.is_none() => self.sender.reduce_again(before, now),
+            _ => {}
         }
-        self.fell = true;
+    }
+
+    /// Compares with where the sender stood before a step: whether a recovery began, or ended.
+    fn notice(&mut self, before: Standing) {
+        let after = self.sender.standing();
+        let began = after.point != before.point;
+        self.lacks = match self.lacks {
+            Lacks::Loss { .. } if began => Lacks::Nothing,
+            _ if began => Lacks::Fall,
+            Lacks::Fall if !self.repairs() => Lacks::Nothing,
+            same => same,
+        };
     }
 
     /// The window fills, or the pace goes on until `now`.
@@ -232,9 +258,11 @@ impl Follower {
 
     fn send(&mut self, seq: u32, now: Time) {
         self.fill(now);
-        let before = self.sender.standing().in_flight;
+        let standing = self.sender.standing();
+        let before = standing.in_flight;
         self.saving.sent += 1;
         self.sender.impose(seq, self.heard, now);
+        self.notice(standing);
         self.high = self.high.max(seq + 1);
         // The packet itself is in flight; what a timeout gave up is not.
         self.take(before + 1);
@@ -251,8 +279,7 @@ impl Follower {
         self.fill(now);
         let Standing { control, state, .. } = self.sender.standing();
         let observed = self.observed();
-        // A logged window may fall before the losses are seen here.
-        let repairs = state == CongestionState::Recovery || self.fell;
+        let repairs = state == CongestionState::Recovery || matches!(self.lacks, Lacks::Loss { .. });
         self.saving.settle();
         if state > CongestionState::Cwr {
             (self.most, self.saving.most) = ([0.0; 2], [(0, 0); 2]);
@@ -273,9 +300,10 @@ impl Follower {
 
     /// The timer of reordering may have found a loss meanwhile.
     fn judge(&mut self, now: Time) {
-        let before = self.sender.standing().in_flight;
+        let before = self.sender.standing();
         self.sender.pass(now);
-        self.take(before);
+        self.notice(before);
+        self.take(before.in_flight);
     }
 
     /// The window that the sender was seen to have: the most that it filled of late.
@@ -284,7 +312,8 @@ impl Follower {
     }
 
     fn hear(&mut self, (una, blocks, echo): (u32, [(u32, u32); 3], Time), now: Time) {
-        let before = self.sender.standing().in_flight;
+        let standing = self.sender.standing();
+        let before = standing.in_flight;
         let mut packet = Packet::ack(0, una, HEADER.0 as u16, Flags::default(), echo, blocks);
         if self.timestamps {
             packet.lag = Lag::of(now.since(echo));
@@ -292,10 +321,8 @@ impl Follower {
         if self.most_growth.is_finite() {
             self.sender.limit_growth(self.most_growth);
         }
-        let repaired = self.repairs();
         self.sender.on_ack(&packet, now, &mut self.rng);
-        // The next fall belongs to another episode.
-        self.fell &= !repaired || self.repairs();
+        self.notice(standing);
         self.heard = now;
         self.take(before);
         self.saving.taken = before.saturating_sub(self.sender.standing().in_flight);
@@ -304,7 +331,10 @@ impl Follower {
             self.rounds += 1;
             self.most = [0.0, self.most[0]];
             self.saving.most = [(0, 0), self.saving.most[0]];
-            self.fell &= self.repairs();
+            if let Lacks::Loss { before } = self.lacks {
+                // After two round trips it fell for another reason.
+                self.lacks = if before { Lacks::Nothing } else { Lacks::Loss { before: true } };
+            }
         }
     }
 

@@ -5,7 +5,7 @@
 //! class        suspects that expect the same at every moment: nothing in the capture tells one from another
 //! likelihood   of a class  ~ exp(-min(n (e - e_best) / s, m/2 ln(1 + t² / (m - 1)))),   s = max(e_best, FINEST)
 //! alike        classes with at least a twentieth of the best one's likelihood
-//! none         e_best > max(FINEST, own)  and  e_other < LEAD e_best,  or e_best > MOST
+//! none         e_best > max(FINEST, own), at most MOST,  and  (e_best > CLOSE  or  e_other < LEAD e_best)
 //! ```
 //!
 //! `e` error of a class; of one that draws, the least of several streams, and `s ln(streams) / n` more, for the best of many is closer by chance.
@@ -31,7 +31,9 @@ use crate::units::{Span, Time};
 const FINEST: f64 = WRONG / 100.0;
 /// Nobody is named with a greater error: a tenth of the greatest that there is.
 const MOST: f64 = WRONG / 10.0;
-/// A best class is named as well if its error is so many times less than that of any other controller,
+/// A best class with an error up to this, a twentieth of the greatest, is named as well if it leads:
+const CLOSE: f64 = WRONG / 20.0;
+/// its error is so many times less than that of any other controller,
 const LEAD: f64 = 4.0;
 /// and there are at least so many of these.
 const FIELD: usize = 4;
@@ -130,7 +132,7 @@ impl Verdict {
 
     /// Whether the best class is far closer than any other controller.
     fn leads(&self) -> bool {
-        let close = self.classes.first().filter(|best| best.error <= MOST);
+        let close = self.classes.first().filter(|best| best.error <= CLOSE);
         close.zip(self.other()).is_some_and(|(best, other)| other >= LEAD * best.error)
     }
 
@@ -406,8 +408,8 @@ mod tests {
         assert!(with(0.011, &others).is_empty(), "not a quarter of the next one");
         assert!(with(0.01, &others[..3]).is_empty(), "three others are too few to be far closer than any");
         let far = others.map(|(name, error)| (name, 10.0 * error));
-        assert_eq!(with(0.03, &far), ["reno"]);
-        assert!(with(0.031, &far).is_empty(), "a tenth of the greatest error");
+        assert_eq!(with(0.015, &far), ["reno"]);
+        assert!(with(0.016, &far).is_empty(), "more than a twentieth of the greatest error");
     }
 
     #[test]
