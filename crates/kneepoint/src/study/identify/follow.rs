@@ -13,9 +13,9 @@
 //! its window, those after how it changes one. A suspect with a pace does so at the end of each repair and with each round trip: a pace
 //! says how much more leaves, not how much is in flight.
 
-use std::iter::Peekable;
 use std::sync::Arc;
 
+use super::logged::Logged;
 use super::suspects::Suspect;
 use crate::capture::{Course, Happened, Step};
 use crate::packet::{Flags, Lag, Packet};
@@ -68,9 +68,6 @@ fn first_window(course: &Course) -> f64 {
     logged.unwrap_or(f64::from(course.first_flight())).max(1.0)
 }
 
-/// A logged window below this part of the one before was reduced.
-const FALLEN: f64 = 0.9;
-
 /// When a suspect goes on from what is observed, in round trips.
 #[derive(Clone, Copy, Debug)]
 pub struct Renewal {
@@ -104,21 +101,7 @@ struct Follower {
     /// The most in flight, or the greatest window that was logged, in this round trip and in the one before: the window is at least that.
     most: [f64; 2],
     saving: Saving,
-    /// The window that the sender logged last, and what its falls and the losses here still lack.
-    logged: Option<f64>,
-    lacks: Lacks,
-}
-
-/// A loss reduces the window that is logged and the suspect's, the one before the other.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Lacks {
-    Nothing,
-    /// The logged window fell in this round trip or the one before, and the suspect has not seen why.
-    Loss {
-        before: bool,
-    },
-    /// The suspect saw a loss, and the logged window did not fall yet.
-    Fall,
+    logged: Logged,
 }
 
 /// How many permissions to send a sender saves up (Linux `tcp_tso_should_defer`): after an acknowledgement it sends more than the packets
@@ -184,56 +167,31 @@ impl Follower {
             high: 0,
             most: [0.0; 2],
             saving: Saving::default(),
-            logged: None,
-            lacks: Lacks::Nothing,
+            logged: Logged::new(),
         }
     }
 
     /// Packets in flight, or the window where the sender says it.
     fn observed(&self) -> f64 {
-        self.logged.unwrap_or_else(|| f64::from(self.sender.standing().in_flight))
+        self.logged.window().unwrap_or_else(|| f64::from(self.sender.standing().in_flight))
     }
 
     /// A window as far as it is seen: to a part of a packet only where the sender says it.
     fn visible(&self, window: f64) -> f64 {
-        if self.logged.is_some() { window } else { window.floor() }
+        if self.logged.window().is_some() { window } else { window.floor() }
     }
 
-    /// Takes the windows that were logged before a step; returns the one from which they fell.
-    fn read<'w>(
-        &mut self,
-        windows: &mut Peekable<impl Iterator<Item = &'w (usize, f64)>>,
-        step: usize,
-    ) -> Option<f64> {
-        let mut fell = None;
-        while let Some((_, window)) = windows.next_if(|(after, _)| *after <= step) {
-            let before = self.logged.filter(|before| *window < FALLEN * before);
-            fell = before.or(fell);
-            self.logged = Some(*window);
-        }
-        fell
-    }
-
-    /// The logged window fell: for a loss that the suspect saw, or will see, or again while losses are repaired.
+    /// The logged window fell, from this.
     fn fall(&mut self, before: f64, now: Time) {
-        match self.lacks {
-            Lacks::Fall => self.lacks = Lacks::Nothing,
-            _ if !self.repairs() => self.lacks = Lacks::Loss { before: false },
-            _ if self.sender.standing().control.pacing.is_none() => self.sender.reduce_again(before, now),
-            _ => {}
+        if self.logged.fall(self.repairs()) && self.sender.standing().control.pacing.is_none() {
+            self.sender.reduce_again(before, now);
         }
     }
 
-    /// Compares with where the sender stood before a step: whether a recovery began, or ended.
+    /// Tells the log of a recovery that began or ended since the sender stood there.
     fn notice(&mut self, before: Standing) {
-        let after = self.sender.standing();
-        let began = after.point != before.point;
-        self.lacks = match self.lacks {
-            Lacks::Loss { .. } if began => Lacks::Nothing,
-            _ if began => Lacks::Fall,
-            Lacks::Fall if !self.repairs() => Lacks::Nothing,
-            same => same,
-        };
+        let began = self.sender.standing().point != before.point;
+        self.logged.follow(began, self.repairs());
     }
 
     /// The window fills, or the pace goes on until `now`.
@@ -279,14 +237,14 @@ impl Follower {
         self.fill(now);
         let Standing { control, state, .. } = self.sender.standing();
         let observed = self.observed();
-        let repairs = state == CongestionState::Recovery || matches!(self.lacks, Lacks::Loss { .. });
+        let repairs = state == CongestionState::Recovery || self.logged.lacks_loss();
         self.saving.settle();
         if state > CongestionState::Cwr {
             (self.most, self.saving.most) = ([0.0; 2], [(0, 0); 2]);
         } else {
             self.most[0] = self.most[0].max(observed);
         }
-        let (expected, saved, ahead) = match self.logged {
+        let (expected, saved, ahead) = match self.logged.window() {
             Some(_) => (control.window.floor().min(self.room), 0, 0),
             None => {
                 let (saved, at_once) = self.saving.lately();
@@ -331,10 +289,7 @@ impl Follower {
             self.rounds += 1;
             self.most = [0.0, self.most[0]];
             self.saving.most = [(0, 0), self.saving.most[0]];
-            if let Lacks::Loss { before } = self.lacks {
-                // After two round trips it fell for another reason.
-                self.lacks = if before { Lacks::Nothing } else { Lacks::Loss { before: true } };
-            }
+            self.logged.end_round();
         }
     }
 
@@ -394,7 +349,7 @@ impl Passed {
         let mut passed = Passed { losses: Vec::new(), room };
         let mut windows = course.windows.iter().peekable();
         for (place, &Step { at, what }) in course.steps.iter().enumerate() {
-            follower.read(&mut windows, place);
+            follower.logged.read(&mut windows, place);
             let before = follower.repairs();
             match what {
                 Happened::Sent(seq) => follower.send(seq, at),
@@ -427,7 +382,7 @@ pub fn follow(
     let mut losses = passed.losses.iter().peekable();
     let mut windows = course.windows.iter().peekable();
     for (place, &Step { at, what }) in course.steps.iter().enumerate() {
-        if let Some(before) = follower.read(&mut windows, place) {
+        if let Some(before) = follower.logged.read(&mut windows, place) {
             follower.fall(before, at);
         }
         let loses = losses.next_if(|loss| **loss == place).is_some();

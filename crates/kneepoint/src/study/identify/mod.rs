@@ -11,6 +11,7 @@
 //! ```
 
 mod follow;
+mod logged;
 mod path;
 mod score;
 mod suspects;
