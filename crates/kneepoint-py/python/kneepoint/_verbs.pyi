@@ -375,7 +375,7 @@ def reproduce(
     quick: Shortened runs, for a first look
     alternatives: Run the other readings of every experiment, or of none [default: where a claim does not hold; with --quick of none]
     readings: Also judge every combination of the readings that the experiments of a publication share, by shortened runs
-    seeds: Seeds of each experiment, instead of its own; all of them are run Without it, an experiment begins with three of its seeds and has twice as many in each round, its own at most, until all of its claims are decided either way: with a probability of error below 0.001 at each look. In either case, where a verdict is within the noise of all these seeds, the runs that it compares are repeated with further ones, up to twenty.
+    seeds: Seeds of each experiment, instead of its own; all of them are run, and no further ones Without it, an experiment begins with three of its seeds and has twice as many in each round, its own at most, until all of its claims are decided either way: with a probability of error below 0.001 at each look. Where a verdict is within the noise of all these seeds, the runs that it compares are repeated with further ones, up to twenty.
     out: Directory for figures and tables [default: out/reproduce, or out/quick with --quick, numbered if it exists]
     charts: Formats of the charts in OUT/figures; SVG is always written
     size: Size of these charts on paper, as in 3.3in, 8cm or, with the height, 3.3x2.2in; they are laid out for it with letters of 8 pt
