@@ -68,7 +68,7 @@ fn a_qlog_that_does_not_tell_is_refused_with_its_name() {
         ),
         (&["identify", "silent.sqlog"], 1, ["`silent.sqlog` logs no `packet_sent`", "side that sends"]),
         (&["identify", "a.qlog", "x.csv"], 2, ["`x.csv` is not qlog", "give qlog only"]),
-        (&["identify", "a.qlog", "--flow", "nobody"], 2, ["no connection `nobody`", "without --flow"]),
+        (&["identify", "a.qlog", "--flow", "nobody"], 2, ["no connection `nobody`", "with the most data: "]),
         (&["identify", "a.qlog", "--charts", "png"], 2, ["--charts, --size and --font", "--out DIR"]),
         (&["identify", "a.qlog", "--against", "xcp"], 2, ["`xcp` needs feedback", "knee list"]),
     ] {
