@@ -29,6 +29,11 @@ const FIRST_SEEDS: usize = 3;
 /// Seeds of an experiment, at most, where a verdict is within the noise of fewer.
 pub const MOST_SEEDS: usize = 20;
 
+/// The reason for a further round, of fixed seeds and of those that grow.
+const READINGS: &str = "where a claim does not hold for certain, other readings are run";
+const READINGS_AND_SEEDS: &str =
+    "where a claim does not hold for certain, other readings are run, and more seeds where it is within the noise";
+
 impl Reproduce {
     /// The same study, whose experiments stop as soon as their claims are decided either way, and have further seeds where their own
     /// leave one within the noise.
@@ -113,9 +118,7 @@ impl Study for Reproduce {
         // final verdict.
         let further = full && (self.doubt(outcomes) | self.seed(outcomes));
         let further = self.release(outcomes) | further;
-        further.then_some(
-            "where a claim does not hold for certain, other readings are run, and more seeds where it is within the noise",
-        )
+        further.then_some(if self.held.is_empty() { READINGS } else { READINGS_AND_SEEDS })
     }
 
     fn every_round(&mut self) {

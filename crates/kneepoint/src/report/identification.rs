@@ -4,7 +4,7 @@
 use super::document::{Block, Column, Document, Figure, Layout, Section, Shown, Table, TableLine};
 use super::names;
 use crate::chart::{Axis, Line, Lines, lines, scheme_class};
-use crate::study::identify::{Class, EXCLUDES, Verdict};
+use crate::study::identify::{CLOSE, Class, EXCLUDES, LEAD, Verdict};
 use crate::table::number::counted;
 use crate::table::{Cell, Records, number};
 use crate::units::Span;
@@ -166,6 +166,10 @@ impl IdentifiedFlow {
         let shown = |error: f64| number::significant(error, 2);
         let why = match self.other_error.filter(|_| !self.possible.is_empty() && best.error > self.limit) {
             Some(other) => format!("that of any other controller at least {}", shown(other)),
+            None if self.possible.is_empty() && self.other_error.is_some() => format!(
+                "at most {} to be named, or at most {CLOSE} and {LEAD} times less than that of any other controller",
+                shown(self.limit)
+            ),
             None => format!("at most {} to be named", shown(self.limit)),
         };
         let errors = format!("error {}, {why}", shown(best.error));
@@ -189,9 +193,7 @@ impl IdentifiedFlow {
             }
         }
     }
-}
 
-impl IdentifiedFlow {
     /// Whether a candidate is in the answer: the flow does not exclude it, and its controller may have sent it.
     fn answers(&self, candidate: &Candidate) -> bool {
         let most = self.candidates.first().map_or(0.0, |best| best.likelihood);
@@ -298,7 +300,7 @@ pub fn document(found: &Identification) -> Document {
         if path.episodes == 0 {
             blocks.push(Block::prose(LOSSLESS));
         }
-        if path.judged_intervals < 2 {
+        if path.judged_intervals < 2 && !flow.possible.is_empty() {
             blocks.push(Block::prose(BRIEF));
         }
         blocks.push(Block::Table(candidates(flow)));
@@ -402,12 +404,13 @@ fn picture(flow: &IdentifiedFlow, name: String) -> Figure {
 
 /// A row for each flow and candidate.
 pub fn records(found: &Identification) -> Records {
-    let columns = ["flow", "controller", "version", "same", "error", "likelihood", "named"];
+    let columns = ["flow", "file", "controller", "version", "same", "error", "likelihood", "named"];
     let rows = found.flows.iter().flat_map(|flow| {
         flow.candidates.iter().map(move |candidate| {
             let named = f64::from(u8::from(flow.answers(candidate)));
             let same = candidate.same.join("; ");
-            let texts = [&flow.flow, &candidate.controller, &candidate.version, &same];
+            let file = flow.file.clone().unwrap_or_default();
+            let texts = [&flow.flow, &file, &candidate.controller, &candidate.version, &same];
             let numbers = [candidate.error, candidate.likelihood, named];
             texts
                 .into_iter()

@@ -179,6 +179,16 @@ fn an_export_has_the_segments_of_its_packets() {
 }
 
 #[test]
+fn an_export_without_a_column_is_refused_with_its_name() {
+    for column in ["tcp.seq", "tcp.srcport", "tcp.len"] {
+        let without = EXPORT.replacen(column, "tcp.window_size", 1);
+        assert!(kneepoint::capture::is_export(without.as_bytes()), "{column}");
+        let refusal = Capture::default().read_export(&without).unwrap_err();
+        assert!(refusal.to_string().contains(&format!("the column {column} is missing")), "{refusal}");
+    }
+}
+
+#[test]
 fn an_echo_of_a_retransmission_that_was_captured_after_its_tick_is_not_older_than_it() {
     let head = "frame.time_relative,tcp.srcport,tcp.dstport,ip.dst,tcp.seq,tcp.len,tcp.ack,tcp.options.timestamp.tsval,tcp.options.timestamp.tsecr\n";
     let data = |micros: u64, seq: u64, stamp: u64| {

@@ -24,8 +24,12 @@ pub fn found(session: &Session, arguments: &Arguments) -> Result<Found, Failure>
     let suspects = asked(&arguments.against, &OF_STACKS, suspects_in_quic)?;
     let (all, mut notes) = opened(session, arguments)?;
     let (mut flows, mut unfit) = (Vec::new(), None);
+    let one = arguments.files.len() == 1;
     for (file, traced) in chosen(&all, arguments.flow.as_deref())? {
-        let name = &traced.name;
+        let name = match one {
+            true => traced.name.clone(),
+            false => format!("{}, {}", traced.name, file.display()),
+        };
         match identified(traced, &suspects) {
             Ok(Some(one)) => {
                 flows.push(IdentifiedFlow { file: Some(file.display().to_string()), ..one });
@@ -35,7 +39,7 @@ pub fn found(session: &Session, arguments: &Arguments) -> Result<Found, Failure>
             }
             Ok(None) => notes.push(format!("{name}: no acknowledgement measures a round trip.")),
             Err(why) => {
-                notes.push(format!("{name}: `{}` {why}.", file.display()));
+                notes.push(format!("{}: `{}` {why}.", traced.name, file.display()));
                 unfit = unfit.or(Some((*file, why)));
             }
         }

@@ -71,7 +71,8 @@ fn called(argument: &Arg) -> String {
 
 fn meaning(argument: &Arg) -> String {
     let help = argument.get_long_help().or(argument.get_help()).map(ToString::to_string).unwrap_or_default();
-    let mut text = cell(&help);
+    // The summary has no full stop of its own.
+    let mut text = cell(&help.replacen("\n\n", ". ", 1));
     let words: Vec<String> =
         argument.get_possible_values().iter().map(|value| format!("`{}`", value.get_name())).collect();
     if argument.get_action().takes_values() && !words.is_empty() {

@@ -60,7 +60,7 @@ impl Rack {
         if fate.has(Fate::LOST) && !fate.has(Fate::RESENT) {
             return;
         }
-        let answers = self.patient || host.now.since(heard) <= ANSWERED;
+        let answers = !self.expires || host.now.since(heard) <= ANSWERED;
         let last = seq + 1 == self.out.high();
         if !answers && last && self.timer.purpose == Purpose::Tail && self.probe.is_none() {
             self.probe = Some(Probe { end: self.out.high(), again: true });
@@ -101,7 +101,7 @@ impl Rack {
 
     /// The sender has no retransmission timeout: what it sends once more, it took for lost.
     pub fn never_expires(&mut self) {
-        self.patient = true;
+        self.expires = false;
     }
 
     /// Blocks are derived from retransmissions, and measure no round trips.

@@ -137,8 +137,8 @@ pub struct Rack {
     answers: bool,
     /// Blocks measure no round trips: they were derived.
     untimed: bool,
-    /// The sender that is followed has no retransmission timeout: QUIC's has none.
-    patient: bool,
+    /// The sender that is followed has a retransmission timeout: QUIC's has none.
+    expires: bool,
 }
 
 impl Rack {
@@ -178,7 +178,7 @@ impl Rack {
             began: false,
             answers: false,
             untimed: false,
-            patient: false,
+            expires: true,
         }
     }
 

@@ -30,12 +30,12 @@ const NEEDED: [&[&str]; 6] = [
     &["tcp.ack"],
 ];
 
-/// Whether a file is such an export: its first line names ports and sequence numbers.
+/// Whether a file is such an export, maybe without columns that it must have: its first line names ports or sequence numbers.
 pub fn is_export(head: &[u8]) -> bool {
     let line = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let Ok(line) = std::str::from_utf8(line) else { return false };
     let names: Vec<&str> = fields(line).collect();
-    ["tcp.srcport", "tcp.seq"].iter().all(|name| names.contains(name))
+    ["tcp.srcport", "tcp.seq"].iter().any(|name| names.contains(name))
 }
 
 /// The fields of a line, without quotes. A quoted field may have commas in it.

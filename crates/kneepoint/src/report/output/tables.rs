@@ -271,11 +271,12 @@ pub const TABLES: &[Output] = &[
         about: "A line for each flow and candidate, the least error first.",
         parts: &[
             Key("flow", "The flow."),
+            Key("file", "The qlog; empty for captures, which are taken together."),
             Key("controller", "The controller."),
             Key("version", "Whose version it is."),
             Key("same", "All controllers, with their versions, whose windows never differ in the flow."),
             Key("error", "The mean distance of expected and observed packets in flight, as a logarithm."),
-            Key("likelihood", "The likelihood, of one that all candidates share."),
+            Key("likelihood", "The likelihood, as a part of that of all candidates."),
             Key("named", "1 if it is the likeliest of the answer, else 0."),
         ],
     },

@@ -24,5 +24,5 @@ pub use path::Path;
 pub use score::{error, weights};
 pub use suspects::{Make, Suspect, suspects, suspects_in_quic};
 pub use usual::{MAINLINE, OF_STACKS};
-pub use verdict::{Class, Decisive, EXCLUDES, Verdict, identify};
+pub use verdict::{CLOSE, Class, Decisive, EXCLUDES, LEAD, Verdict, identify};
 pub use witness::witness;

@@ -32,9 +32,9 @@ const FINEST: f64 = WRONG / 100.0;
 /// Nobody is named with a greater error: a tenth of the greatest that there is.
 const MOST: f64 = WRONG / 10.0;
 /// A best class with an error up to this, a twentieth of the greatest, is named as well if it leads:
-const CLOSE: f64 = WRONG / 20.0;
+pub const CLOSE: f64 = WRONG / 20.0;
 /// its error is so many times less than that of any other controller,
-const LEAD: f64 = 4.0;
+pub const LEAD: f64 = 4.0;
 /// and there are at least so many of these.
 const FIELD: usize = 4;
 /// How many times likelier the best class is than one that is excluded.
@@ -122,12 +122,13 @@ impl Verdict {
         self.classes.first().filter(|best| best.error <= self.limit() || self.leads())
     }
 
-    /// The least error of controllers that the best class has not, if there are [`FIELD`] of them.
+    /// The least error of controllers that the best class has not, if there are [`FIELD`] of them. Another class may have one of them beside one of the best class.
     pub fn other(&self) -> Option<f64> {
-        let best = self.classes.first()?;
-        let others = || self.classes.iter().filter(|class| !class.overlaps(best));
-        let names: BTreeSet<&str> = others().flat_map(Class::names).collect();
-        others().next().filter(|_| names.len() >= FIELD).map(|class| class.error)
+        let known = self.classes.first()?.names();
+        let strange = |class: &Class| class.names().into_iter().filter(|name| !known.contains(name)).collect::<Vec<_>>();
+        let names: BTreeSet<&str> = self.classes.iter().flat_map(strange).collect();
+        let rival = self.classes.iter().find(|class| !strange(class).is_empty());
+        rival.filter(|_| names.len() >= FIELD).map(|class| class.error)
     }
 
     /// Whether the best class is far closer than any other controller.
@@ -385,8 +386,8 @@ mod tests {
     #[test]
     fn a_candidate_that_is_far_closer_than_all_others_is_named() {
         let named = |errors: &[(&str, f64)]| {
-            let class = |(name, error): &(&str, f64)| Class {
-                suspects: suspects(&[(*name).to_string()]).unwrap(),
+            let class = |(names, error): &(&str, f64)| Class {
+                suspects: suspects(&names.split(' ').map(String::from).collect::<Vec<_>>()).unwrap(),
                 error: *error,
                 likelihood: 1.0 / error,
                 ..class(1, |_| 20.0)
@@ -410,6 +411,8 @@ mod tests {
         let far = others.map(|(name, error)| (name, 10.0 * error));
         assert_eq!(with(0.015, &far), ["reno"]);
         assert!(with(0.016, &far).is_empty(), "more than a twentieth of the greatest error");
+        let rival: Vec<_> = [("reno bic", 0.02)].into_iter().chain(others).collect();
+        assert!(with(0.01, &rival).is_empty(), "a class that shares a name may have another controller");
     }
 
     #[test]
