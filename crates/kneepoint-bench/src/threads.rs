@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::{self, Builder};
 
 use kneepoint::run::{Division, Region};
+use kneepoint::study::identify::Crew;
 
 use crate::machine;
 use crate::session::Session;
@@ -45,6 +46,16 @@ pub fn map<T: Sync, R: Send>(session: &Session, items: &[T], make: impl Fn(&T) -
     let mut made = made.into_inner().unwrap_or_else(PoisonError::into_inner);
     made.sort_by_key(|(place, _)| *place);
     made.into_iter().map(|(_, result)| result).collect()
+}
+
+impl Crew for Session {
+    fn hands(&self) -> usize {
+        machine::cores()
+    }
+
+    fn map<T: Sync, R: Send>(&self, items: &[T], make: impl Fn(&T) -> R + Sync) -> Vec<R> {
+        map(self, items, make)
+    }
 }
 
 fn following<'i, T>(items: &'i [T], next: &AtomicUsize) -> Option<(usize, &'i T)> {

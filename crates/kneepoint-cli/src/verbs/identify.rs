@@ -130,7 +130,7 @@ fn captured(session: &Session, arguments: &Arguments) -> Result<Found, Failure> 
     let mut flows = Vec::new();
     for direction in directions(&capture, arguments.flow.as_deref())? {
         let flow = shown(direction);
-        match identified(&capture, direction, &flow, &suspects, &mut notes) {
+        match identified(session, &capture, direction, &flow, &suspects, &mut notes) {
             Some(one) => flows.push(one),
             None => notes.push(format!("{flow}: no acknowledgement measures a round trip.")),
         }
@@ -161,6 +161,7 @@ fn asked(
 }
 
 fn identified(
+    session: &Session,
     capture: &Capture,
     direction: Direction,
     flow: &str,
@@ -168,7 +169,7 @@ fn identified(
     notes: &mut Vec<String>,
 ) -> Option<IdentifiedFlow> {
     let course = capture.course(direction)?;
-    let verdict = identify(&course, suspects)?;
+    let verdict = identify(&course, suspects, session)?;
     match course.vantage {
         None => notes.push(format!("{flow}: without the handshake, the capture is taken for one at the sender.")),
         Some(vantage) if course.dated => notes.push(format!(

@@ -31,8 +31,7 @@ pub const MOST_SEEDS: usize = 20;
 
 /// The reason for a further round, of fixed seeds and of those that grow.
 const READINGS: &str = "where a claim does not hold for certain, other readings are run";
-const READINGS_AND_SEEDS: &str =
-    "where a claim does not hold for certain, other readings are run, and more seeds where it is within the noise";
+const READINGS_AND_SEEDS: &str = "where a claim does not hold for certain, other readings are run, and more seeds where it is within the noise";
 
 impl Reproduce {
     /// The same study, whose experiments stop as soon as their claims are decided either way, and have further seeds where their own

@@ -3,7 +3,8 @@
 
 use kneepoint::capture::{Capture, Course, Happened, Step, qlog};
 use kneepoint::study::identify::{
-    Passed, Path, RENEWAL, Suspect, Verdict, follow, identify, suspects, suspects_in_quic, witness,
+    Alone, Crew, Passed, Path, RENEWAL, Suspect, Verdict, follow, identify, suspects, suspects_in_quic,
+    witness,
 };
 use kneepoint::trace::FlowId;
 use kneepoint::units::{PacketRate, Span, Time};
@@ -45,7 +46,7 @@ fn course(name: &str, guessed: bool) -> Course {
 }
 
 fn verdict(course: &Course, candidates: &[Suspect]) -> Verdict {
-    identify(course, candidates).expect("round trips")
+    identify(course, candidates, &Alone).expect("round trips")
 }
 
 #[test]
@@ -73,6 +74,32 @@ fn a_suspect_whose_first_draws_are_the_same_is_led_on() {
         let verdict = verdict(&course.expect("a path that can be simulated"), &candidates);
         let best = &verdict.classes[0];
         assert!(best.draws && verdict.answer().is_some(), "seed {seed}: {}", best.error);
+    }
+}
+
+/// Takes several pieces of work at once, the last one first.
+struct Backwards;
+
+impl Crew for Backwards {
+    fn hands(&self) -> usize {
+        4
+    }
+
+    fn map<T: Sync, R: Send>(&self, items: &[T], make: impl Fn(&T) -> R + Sync) -> Vec<R> {
+        let mut made: Vec<R> = items.iter().rev().map(make).collect();
+        made.reverse();
+        made
+    }
+}
+
+#[test]
+fn the_verdict_does_not_depend_on_who_does_the_work() {
+    let candidates = all(&["reno", "cubic", "bbr", "cdg", "vegas"]);
+    for name in ["bbr", "cdg"] {
+        let course = course(name, true);
+        let alone = verdict(&course, &candidates);
+        assert!(alone.own_error > 0.0, "{name}: nothing was simulated");
+        assert_eq!(identify(&course, &candidates, &Backwards).as_ref(), Some(&alone), "{name}");
     }
 }
 

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use kneepoint::capture::{Capture, Course, is_capture, qlog};
-use kneepoint::study::identify::{Class, MAINLINE, Suspect, Verdict, identify, suspects};
+use kneepoint::study::identify::{Alone, Class, MAINLINE, Suspect, Verdict, identify, suspects};
 use rayon::prelude::*;
 
 /// Linux's names of controllers that have another one here.
@@ -134,7 +134,7 @@ fn try_one(Labelled { file, delay, rate, label }: &Labelled, all: &[Suspect]) ->
     let label = own_name(label);
     let began = Instant::now();
     let course = course(&bytes).map_err(fault)?;
-    let verdict = identify(&course, all);
+    let verdict = identify(&course, all, &Alone);
     let seconds = began.elapsed().as_secs_f64();
     // Those that nothing tells from it here would be right.
     let same = verdict.as_ref().and_then(|verdict| {
@@ -143,7 +143,7 @@ fn try_one(Labelled { file, delay, rate, label }: &Labelled, all: &[Suspect]) ->
     let same = same.unwrap_or_default();
     let others: Vec<Suspect> =
         all.iter().filter(|one| one.name() != label && !same.contains(&one.name())).cloned().collect();
-    let without = identify(&course, &others);
+    let without = identify(&course, &others, &Alone);
     let refused = without.as_ref().is_some_and(|other| other.answer().is_none());
     let other =
         without.and_then(|other| other.classes.first().map(|class| class.error)).unwrap_or(f64::INFINITY);

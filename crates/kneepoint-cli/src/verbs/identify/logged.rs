@@ -30,7 +30,7 @@ pub fn found(session: &Session, arguments: &Arguments) -> Result<Found, Failure>
             true => traced.name.clone(),
             false => format!("{}, {}", traced.name, file.display()),
         };
-        match identified(traced, &suspects) {
+        match identified(session, traced, &suspects) {
             Ok(Some(one)) => {
                 flows.push(IdentifiedFlow { file: Some(file.display().to_string()), ..one });
                 if traced.exchange.is_derived() {
@@ -83,9 +83,13 @@ fn remedy(why: Unfit) -> &'static str {
     }
 }
 
-fn identified(traced: &Traced, suspects: &[Suspect]) -> Result<Option<IdentifiedFlow>, Unfit> {
+fn identified(
+    session: &Session,
+    traced: &Traced,
+    suspects: &[Suspect],
+) -> Result<Option<IdentifiedFlow>, Unfit> {
     let course = traced.exchange.course()?;
-    let verdict = identify(&course, suspects);
+    let verdict = identify(&course, suspects, session);
     Ok(verdict.map(|verdict| IdentifiedFlow::of(traced.name.clone(), course.mss, &verdict)))
 }
 

@@ -10,6 +10,7 @@
 //! Course ─Path::of→ path;  suspects ─follow→ moments ─error→ classes;  best ─witness→ its own error → Verdict
 //! ```
 
+mod crew;
 mod follow;
 mod logged;
 mod path;
@@ -19,6 +20,7 @@ mod usual;
 mod verdict;
 mod witness;
 
+pub use crew::{Alone, Crew};
 pub use follow::{Moment, Passed, RENEWAL, Renewal, follow};
 pub use path::Path;
 pub use score::{error, weights};

@@ -19,6 +19,7 @@
 
 use std::collections::BTreeSet;
 
+use super::crew::Crew;
 use super::follow::{Moment, Passed, RENEWAL, follow};
 use super::path::Path;
 use super::score::{WRONG, error, weights};
@@ -125,7 +126,9 @@ impl Verdict {
     /// The least error of controllers that the best class has not, if there are [`FIELD`] of them. Another class may have one of them beside one of the best class.
     pub fn other(&self) -> Option<f64> {
         let known = self.classes.first()?.names();
-        let strange = |class: &Class| class.names().into_iter().filter(|name| !known.contains(name)).collect::<Vec<_>>();
+        let strange = |class: &Class| {
+            class.names().into_iter().filter(|name| !known.contains(name)).collect::<Vec<_>>()
+        };
         let names: BTreeSet<&str> = self.classes.iter().flat_map(strange).collect();
         let rival = self.classes.iter().find(|class| !strange(class).is_empty());
         rival.filter(|_| names.len() >= FIELD).map(|class| class.error)
@@ -209,11 +212,11 @@ fn intervals(moments: &[Moment], path: &Path) -> f64 {
 }
 
 /// Suspects by what they expect, the least error first.
-fn classes(course: &Course, suspects: &[Suspect], path: &Path) -> Vec<Class> {
+fn classes(course: &Course, suspects: &[Suspect], path: &Path, crew: &impl Crew) -> Vec<Class> {
     let mut classes: Vec<Class> = Vec::new();
     let Some(passed) = suspects.first().map(|suspect| Passed::of(course, suspect)) else { return classes };
-    for suspect in suspects {
-        let Best { error, moments, draws } = best_of(course, &passed, suspect, path);
+    let best = crew.map(suspects, |suspect| best_of(course, &passed, suspect, path));
+    for (suspect, Best { error, moments, draws }) in suspects.iter().zip(best) {
         match classes.iter_mut().find(|class| class.error == error && class.moments == moments) {
             Some(class) => class.suspects.push(suspect.clone()),
             None => classes.push(Class {
@@ -299,15 +302,15 @@ fn decisive(best: &Class, second: &Class, path: &Path) -> Vec<Decisive> {
     told
 }
 
-/// Says who sent a capture; nothing without a round trip, or without suspects.
-pub fn identify(course: &Course, suspects: &[Suspect]) -> Option<Verdict> {
+/// Says who sent a capture; nothing without a round trip, or without suspects. The verdict is the same whoever does the work.
+pub fn identify(course: &Course, suspects: &[Suspect], crew: &impl Crew) -> Option<Verdict> {
     let path = Path::of(course)?;
-    let mut classes = classes(course, suspects, &path);
+    let mut classes = classes(course, suspects, &path, crew);
     let best = classes.first()?;
     let intervals = intervals(&best.moments, &path);
     let drawn = best.first().filter(|_| best.draws);
     let own_error =
-        drawn.and_then(|suspect| own_error(suspect, course, &path, best.error)).unwrap_or_default();
+        drawn.and_then(|suspect| own_error(suspect, course, &path, best.error, crew)).unwrap_or_default();
     let (least, spread) = (best.error, best.error.max(FINEST));
     let weigh = |class: &Class| {
         let evidence = intervals * (class.error - least) / spread;
@@ -331,18 +334,22 @@ pub fn identify(course: &Course, suspects: &[Suspect]) -> Option<Verdict> {
 
 /// The greatest error of a suspect against itself on the path, of simulations up to one that is no closer than the capture, whose error is `error`;
 /// of one alone where the name does not depend on it.
-fn own_error(suspect: &Suspect, course: &Course, path: &Path, error: f64) -> Option<f64> {
+fn own_error(suspect: &Suspect, course: &Course, path: &Path, error: f64, crew: &impl Crew) -> Option<f64> {
     let witnesses = if (FINEST..=MOST).contains(&error) { WITNESSES } else { 1 };
+    let seeds: Vec<u64> = (1..=witnesses).collect();
+    let own = |seed: &u64| {
+        let simulated = witness(suspect, course, path, *seed)?;
+        let own = Path::of(&simulated)?;
+        Some(best_of(&simulated, &Passed::of(&simulated, suspect), suspect, &own).error)
+    };
     let mut greatest: Option<f64> = None;
-    for seed in 1..=witnesses {
-        let simulated = witness(suspect, course, path, seed);
-        let Some((simulated, own)) = simulated.and_then(|one| Path::of(&one).map(|own| (one, own))) else {
-            continue;
-        };
-        let own = best_of(&simulated, &Passed::of(&simulated, suspect), suspect, &own).error;
-        greatest = Some(greatest.map_or(own, |one| one.max(own)));
-        if own >= error {
-            break;
+    // As many at once as there are hands: the first that is no closer is the last one that counts.
+    for together in seeds.chunks(crew.hands().max(1)) {
+        for own in crew.map(together, own).into_iter().flatten() {
+            greatest = Some(greatest.map_or(own, |one| one.max(own)));
+            if own >= error {
+                return greatest;
+            }
         }
     }
     greatest
