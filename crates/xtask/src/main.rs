@@ -13,7 +13,7 @@
 //! cargo run --release -p xtask -- precision    intervals and cautions compared with long runs
 //! cargo run -p xtask -- mutants                seeded faults that gates have to catch
 //! cargo run --release -p xtask -- nebby DIR    identification on labelled captures of others
-//! cargo run --release -p xtask -- captures DIR identification on captures of this machine's kernel
+//! cargo run --release -p xtask -- captures DIR identification on captures of Linux, this machine's or in virtual time
 //! cargo run --release -p xtask -- qlogs DIR    identification on qlog of noq and quinn
 //! cargo run -p xtask -- docs                   documentation from the registries
 //! ```
@@ -87,6 +87,10 @@ enum Task {
 }
 
 fn main() -> ExitCode {
+    #[cfg(target_os = "linux")]
+    if kneepoint_linux::uml::is_inside() {
+        kneepoint_linux::uml::main();
+    }
     let done = match Task::parse() {
         Task::Validate(arguments) => validate::run(&arguments),
         #[cfg(target_os = "linux")]

@@ -9,6 +9,7 @@
 //! seed gives the same
 //! bytes. The instance runs only this program: hosts are the same as in real time.
 
+mod captured;
 mod discipline;
 mod guest;
 mod job;
@@ -30,6 +31,7 @@ use kneepoint::spec::Valid;
 use kneepoint::trace::Observer;
 use kneepoint::units::Span;
 
+use crate::emulator::Capture;
 use crate::frame::Tuple;
 use crate::live::{PORT, Plan, roles};
 use crate::tap::Tap;
@@ -86,8 +88,22 @@ impl Prepared {
         watch: O,
         asked: &dyn Fn(Span) -> bool,
     ) -> io::Result<Seen<O>> {
+        self.run_captured(valid, seed, (kernel, station), watch, &mut (), asked)
+    }
+
+    /// The same, with the headers of every frame of both hosts given to a capture.
+    pub fn run_captured<O: Observer>(
+        &self,
+        valid: &Valid,
+        seed: u64,
+        (kernel, station): (&Kernel, &Station),
+        watch: O,
+        capture: &mut impl Capture,
+        asked: &dyn Fn(Span) -> bool,
+    ) -> io::Result<Seen<O>> {
         let (outcome, packets) = station.run(&kernel.program, seed, &self.job, asked)?;
         let trips = Trips::read(&self.layout, BufReader::new(packets))?;
+        captured::capture(&trips, valid.schedule().duration, capture);
         let spoiled = self.spoiled(&trips, &outcome.dropped, outcome.missed);
         let roles = roles(&self.plan.transfers, &self.plan.crews);
         let classify = move |tuple: &Tuple| roles.get(usize::from(tuple.ports.1.checked_sub(PORT)?)).copied();

@@ -33,6 +33,8 @@ pub(super) struct Trip {
     /// By step of its path, as far as it got: the time, and whether it was marked by then.
     pub(super) seen: Vec<(Time, bool)>,
     pub(super) delivered: Option<Time>,
+    /// Where its headers are among those of all.
+    pub(super) bytes: std::ops::Range<usize>,
 }
 
 /// The fate of a packet at a queue.
@@ -60,6 +62,8 @@ pub(super) struct Trips {
     pub(super) all: Vec<Trip>,
     /// By observed queue, in the order of arrival.
     pub(super) visits: Vec<Vec<Visit>>,
+    /// Headers, as they left their hosts.
+    pub(super) headers: Vec<u8>,
 }
 
 /// A sighting without its headers.
@@ -112,7 +116,7 @@ impl Trips {
         for mark in &marks {
             matching.take(mark, &bytes);
         }
-        let mut trips = Trips { all: matching.trips, visits: Vec::new() };
+        let mut trips = Trips { all: matching.trips, visits: Vec::new(), headers: bytes };
         trips.visits = trips.visit(layout);
         Ok(trips)
     }
@@ -182,7 +186,7 @@ fn door(host: u32) -> Point {
 impl Matching<'_> {
     fn take(&mut self, mark: &Mark, bytes: &[u8]) {
         if mark.host.is_some() && mark.point.leaving {
-            self.begin(mark, &bytes[mark.headers.clone()]);
+            self.begin(mark, bytes);
             return;
         }
         let point = mark.host.map_or(mark.point, door);
@@ -201,7 +205,8 @@ impl Matching<'_> {
     }
 
     /// A packet leaves its host. Packets without a path, such as a reset to an unknown connection, are left out.
-    fn begin(&mut self, mark: &Mark, headers: &[u8]) {
+    fn begin(&mut self, mark: &Mark, bytes: &[u8]) {
+        let headers = &bytes[mark.headers.clone()];
         let Some(read) = frame::read(headers) else { return };
         let from = if mark.host == Some(NEAR) { Side::Near } else { Side::Far };
         let own = usize::from(from == Side::Far);
@@ -220,6 +225,7 @@ impl Matching<'_> {
             sent: mark.at,
             seen: Vec::new(),
             delivered: None,
+            bytes: mark.headers.clone(),
         };
         self.trips.push(trip);
         self.expect(self.trips.len() - 1, mark.key);
