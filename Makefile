@@ -22,7 +22,7 @@ MISSING = $(shell [ "$$(uname)" = Linux ] || echo Linux; command -v clang > /dev
   pkg-config --exists libelf zlib 2> /dev/null || echo libelf-dev zlib1g-dev pkg-config)
 BPF = $(if $(MISSING),,--features kneepoint-cli/bpf)
 
-.PHONY: gate-quic gate-linux gate-repeat replay-wasm hunt precision book deny studio test-studio test-quic test-quic-clients quic-settings fuzz-quic wheel test-python test-notebooks test-pages help run build install test check fmt reproduce web characterize bench memory dist portable dist-check ratchet validate fuzz torture wasm docs clean cargo tools linux run-live run-live-all run-live-virtual run-live-video validate-linux validate-linux-virtual validate-uml validate-streams validate-nebby validate-captures validate-qlogs readings stress-kernel test-kernels
+.PHONY: gate-quic gate-linux gate-repeat replay-wasm hunt precision book deny studio test-studio test-quic test-quic-clients quic-settings fuzz-quic wheel test-python test-notebooks test-pages help run build install test check fmt reproduce web characterize bench memory dist portable dist-check ratchet validate fuzz torture wasm docs clean cargo tools linux run-live run-live-all run-live-virtual run-live-video validate-linux validate-linux-virtual validate-uml validate-streams validate-nebby validate-captures validate-captures-virtual validate-qlogs readings stress-kernel test-kernels
 
 help: ## list the targets
 	@echo "make TARGET, where TARGET is one of"
@@ -200,6 +200,9 @@ validate-nebby: cargo ## identify the 340 labelled captures of NUS-SNL/Nebby (DI
 
 validate-captures: cargo ## capture transfers of this machine's kernel into DIR=…, and identify them; renews the tables of docs/identify.md
 	$(CARGO) run --release --locked -p xtask -- captures --record --write $(DIR)
+
+validate-captures-virtual: cargo ## the same of every controller of Linux in virtual time (`knee doctor --build-uml`)
+	$(CARGO) run --release --locked -p xtask -- captures --in-virtual-time --record --write $(DIR)
 
 validate-qlogs: cargo ## qlog of noq's and quinn's own controllers into DIR=… (2 GB, in virtual time), and identify them; renews the table of docs/identify.md
 	$(CARGO) run --release --locked -p kneepoint-quic --features virtual-time --example qlogs -- $(DIR)
