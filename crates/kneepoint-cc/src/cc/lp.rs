@@ -16,9 +16,9 @@
 //! Readings: a sign counts once; the next one after a round trip can be of a queue that W no longer makes. Without timestamps
 //! the round-trip time replaces the one-way delay.
 //!
-//! Linux differs: timestamps carry a random offset for each connection, so the differences that Linux takes for one-way delays span far more
-//! than any queue, and δ of that span is never reached. Only the first sample counts as a sign, being the least and the greatest at once.
-//! TCP-LP is Reno there, except in its first three round trips; without timestamps there is no sample at all, and it is Reno.
+//! Linux differs: it takes the difference of both clocks for the one-way delay, and each connection's clock begins at random. It keeps 8 s in 32 bits, so that a
+//! difference of 2^29 ms or more, as in seven of eight connections, is always below δ, and TCP-LP is Reno. In the eighth the first sample counts as a sign, and later
+//! ones by chance; that is not modelled. Without timestamps there is no sample, and it is Reno, too.
 
 use alloc::vec::Vec;
 
@@ -54,24 +54,18 @@ pub struct Lp {
     infers: Time,
     /// The next sign counts when this packet is acknowledged.
     answered: u64,
-    /// On Linux hosts: whether the first sample is still pending.
-    linux: Option<bool>,
+    /// Whether it takes signs: Linux's does not.
+    yields: bool,
 }
 
 impl Lp {
-    /// The delay in an acknowledgement. No path has one of zero: the timestamps are not known.
+    /// The delay in an acknowledgement.
     fn sample(&self, ack: &Ack) -> Option<Span> {
-        match self.linux {
-            Some(_) => Signal::OneWay.sample(ack).filter(|delay| *delay > Span::ZERO),
-            None => Signal::OneWay.sample(ack).or(ack.rtt),
-        }
+        Signal::OneWay.sample(ack).or(ack.rtt).filter(|_| self.yields)
     }
 
     /// Whether this delay is a sign of a queue.
     fn sign(&mut self, delay: Span) -> bool {
-        if let Some(first) = &mut self.linux {
-            return core::mem::take(first);
-        }
         self.delay.observe(delay);
         self.greatest = self.greatest.max(delay);
         let least = self.delay.least().unwrap_or_default();
@@ -84,9 +78,7 @@ impl Lp {
         let halved = libm::floor(self.window.packets / 2.0);
         self.window.packets = if again { 1.0 } else { halved.max(1.0) };
         // Low priority need not return quickly.
-        if self.linux.is_none() {
-            self.window.ssthresh = self.window.ssthresh.min(self.window.packets.max(2.0));
-        }
+        self.window.ssthresh = self.window.ssthresh.min(self.window.packets.max(2.0));
         self.infers = ack.now + Span::from_secs_f64(self.params.inference * self.rtt.as_secs_f64());
         self.answered = ack.next;
     }
@@ -104,7 +96,7 @@ impl Controller for Lp {
             rtt: Span::ZERO,
             infers: Time::ZERO,
             answered: 0,
-            linux: (start.version == Version::Linux).then_some(true),
+            yields: start.version != Version::Linux,
         }
     }
 
@@ -196,20 +188,10 @@ mod tests {
     }
 
     #[test]
-    fn in_linux_only_the_first_sample_is_a_sign() {
-        let mut trace = trace(Version::Linux);
-        trace.ack(Span::from_millis(1));
-        assert_eq!(trace.window(), 20.0);
-        trace.one_way = Some(Span::from_millis(130));
-        (0..300).for_each(|_| trace.ack(Span::from_millis(1)));
-        assert!(trace.window() > 20.0);
-    }
-
-    #[test]
-    fn in_linux_nothing_is_a_sign_without_timestamps() {
-        for unknown in [None, Some(Span::ZERO)] {
+    fn in_linux_nothing_is_a_sign() {
+        for known in [None, Some(Span::ZERO), Some(Span::from_millis(130))] {
             let mut trace = trace(Version::Linux);
-            trace.one_way = unknown;
+            trace.one_way = known;
             (0..300).for_each(|_| trace.ack(Span::from_millis(1)));
             assert!(trace.window() > 40.0);
         }

@@ -77,6 +77,18 @@ fn a_suspect_whose_first_draws_are_the_same_is_led_on() {
     }
 }
 
+#[test]
+fn a_sender_that_draws_in_every_round_trip_is_named() {
+    let candidates = all(&["reno", "cubic", "bbr", "cdg", "vegas"]);
+    let cdg = &all(&["cdg"])[0];
+    let empty = course("reno", false);
+    for seed in 1..=3 {
+        let course = witness(cdg, &Course { steps: Vec::new(), ..empty.clone() }, &path(), seed);
+        let verdict = verdict(&course.expect("a path that can be simulated"), &candidates);
+        assert_eq!(verdict.possible(), ["cdg"], "seed {seed}: {}", verdict.classes[0].error);
+    }
+}
+
 /// Takes several pieces of work at once, the last one first.
 struct Backwards;
 
@@ -203,6 +215,23 @@ fn an_export_has_the_segments_of_its_packets() {
         Happened::Heard { .. } => None,
     });
     assert_eq!(sent.collect::<Vec<_>>(), [0, 1, 1]);
+}
+
+#[test]
+fn what_happens_in_one_instant_is_in_the_order_of_the_capture() {
+    let answered = EXPORT.to_string()
+        + "0.300000,5000,4000,10.0.0.1,1,0,201\n0.300000,4000,5000,10.0.0.2,201,100,1\n0.400000,5000,4000,10.0.0.1,1,0,301\n";
+    let mut capture = Capture::default();
+    capture.read_export(&answered).unwrap();
+    let course = capture.course(capture.senders()[0].0).unwrap();
+    let last: Vec<_> = course.steps.iter().rev().take(3).map(|step| step.what).collect();
+    assert!(
+        matches!(
+            last[..],
+            [Happened::Heard { una: 3, .. }, Happened::Sent(2), Happened::Heard { una: 2, .. }]
+        ),
+        "{last:?}"
+    );
 }
 
 #[test]

@@ -57,10 +57,13 @@ fn report(kernel: &str, tried: &[Tried]) -> String {
         [] => String::new(),
         some => format!(" **Not judged**, because the kernel lacks them: {}.", some.join(", ")),
     };
-    let mut text = format!("{kernel}.{judged}\n\n| Mbit/s | {HEADINGS}");
+    let mut text = format!("{kernel}.{judged}\n\n| Mbit/s, or round trip | {HEADINGS}");
     for rate in record::RATES.map(|rate| rate * 1000) {
         let _ =
             writeln!(text, "| {} | {} |", rate / 1000, cells(tried.iter().filter(|one| one.rate == rate)));
+    }
+    for rtt in record::ROUND_TRIPS {
+        let _ = writeln!(text, "| {rtt} ms | {} |", cells(tried.iter().filter(|one| one.delay == rtt)));
     }
     let _ = writeln!(text, "| all | {} |", cells(tried.iter()));
     let _ = write!(text, "\n{}\n{}", by_sender(tried), slowest(tried));

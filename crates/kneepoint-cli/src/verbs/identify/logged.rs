@@ -24,9 +24,9 @@ pub fn found(session: &Session, arguments: &Arguments) -> Result<Found, Failure>
     let suspects = asked(&arguments.against, &OF_STACKS, suspects_in_quic)?;
     let (all, mut notes) = opened(session, arguments)?;
     let (mut flows, mut unfit) = (Vec::new(), None);
-    let one = arguments.files.len() == 1;
+    let alone = arguments.files.len() == 1;
     for (file, traced) in chosen(&all, arguments.flow.as_deref())? {
-        let name = match one {
+        let name = match alone {
             true => traced.name.clone(),
             false => format!("{}, {}", traced.name, file.display()),
         };

@@ -183,7 +183,8 @@ impl Course {
         let mut passed: Vec<(Time, &Segment, bool)> =
             data.iter().map(|segment| (sent(segment), segment, true)).collect();
         passed.extend(heard);
-        passed.sort_by_key(|(at, ..)| *at);
+        // Of one instant in the order in which they were captured.
+        passed.sort_by_key(|(at, segment, _)| (*at, segment.number));
         let mut course = Course {
             steps: Vec::new(),
             mss,

@@ -123,7 +123,7 @@ impl Transfer {
         };
         let mut passed: Vec<(&Segment, bool)> = data.iter().map(|segment| (segment, true)).collect();
         passed.extend(answers.iter().map(|segment| (segment, false)));
-        passed.sort_by_key(|(segment, _)| segment.at);
+        passed.sort_by_key(|(segment, _)| (segment.at, segment.number));
         let begin = passed.first().map_or(Time::ZERO, |(segment, _)| segment.at);
         transfer.lasted = passed.last().map_or(Span::ZERO, |(segment, _)| segment.at.since(begin));
         let (mut out, mut window) = (Outstanding::default(), Window::default());

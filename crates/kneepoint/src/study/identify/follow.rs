@@ -13,6 +13,8 @@
 //! its window, those after how it changes one. A suspect with a pace does so at the end of each repair and with each round trip: a pace
 //! says how much more leaves, not how much is in flight.
 
+use std::iter::Peekable;
+use std::slice;
 use std::sync::Arc;
 
 use super::logged::Logged;
@@ -81,6 +83,7 @@ pub struct Renewal {
 pub const RENEWAL: Renewal = Renewal { repaired: 4, paced: 1 };
 
 /// A suspect on its way through a capture.
+#[derive(Clone)]
 struct Follower {
     sender: Sender,
     rng: Rng,
@@ -139,7 +142,7 @@ impl Follower {
         if !course.expires {
             sender.never_expires();
         }
-        let mut rng = Rng::stream(seed, "identify", 0);
+        let mut rng = stream(seed);
         if let Some((at, rtt)) = course.opening {
             sender.impose_opening();
             let sent = Time(at.0.saturating_sub(rtt.0));
@@ -367,6 +370,67 @@ impl Passed {
     }
 }
 
+/// A suspect on its way, and what it reads beside the steps.
+#[derive(Clone)]
+pub(super) struct Walk<'c> {
+    follower: Follower,
+    losses: Peekable<slice::Iter<'c, usize>>,
+    windows: Peekable<slice::Iter<'c, (usize, f64)>>,
+}
+
+impl<'c> Walk<'c> {
+    /// It draws from the stream of this seed.
+    pub(super) fn new(
+        course: &'c Course,
+        passed: &'c Passed,
+        suspect: &Suspect,
+        seed: u64,
+        renewal: Renewal,
+    ) -> Walk<'c> {
+        let mut follower = Follower::new(course, suspect, seed, renewal);
+        follower.room = passed.room;
+        Walk { follower, losses: passed.losses.iter().peekable(), windows: course.windows.iter().peekable() }
+    }
+
+    /// From here on it draws from another stream.
+    pub(super) fn reseed(&mut self, seed: u64) {
+        self.follower.rng = stream(seed);
+    }
+
+    /// The next step, and the moment before an acknowledgement.
+    pub(super) fn step(&mut self, place: usize, &Step { at, what }: &Step) -> Option<Moment> {
+        let follower = &mut self.follower;
+        if let Some(before) = follower.logged.read(&mut self.windows, place) {
+            follower.fall(before, at);
+        }
+        let loses = self.losses.next_if(|loss| **loss == place).is_some();
+        match what {
+            Happened::Sent(seq) => {
+                if loses {
+                    follower.meet_loss(at);
+                }
+                follower.send(seq, at);
+                None
+            }
+            Happened::Heard { una, blocks, echo } => {
+                let moment = follower.moment(at);
+                follower.settle(&moment);
+                if loses {
+                    follower.meet_loss(at);
+                }
+                follower.judge(at);
+                follower.hear((una, blocks, echo), at);
+                Some(moment)
+            }
+        }
+    }
+}
+
+/// The random numbers of a suspect.
+fn stream(seed: u64) -> Rng {
+    Rng::stream(seed, "identify", 0)
+}
+
 /// What a suspect expects at every moment of a capture, and whether it draws, for which `seed` is.
 pub fn follow(
     course: &Course,
@@ -375,33 +439,9 @@ pub fn follow(
     seed: u64,
     renewal: Renewal,
 ) -> (Vec<Moment>, bool) {
-    let mut follower = Follower::new(course, suspect, seed, renewal);
-    let undrawn = follower.rng.clone();
-    let mut moments = Vec::new();
-    follower.room = passed.room;
-    let mut losses = passed.losses.iter().peekable();
-    let mut windows = course.windows.iter().peekable();
-    for (place, &Step { at, what }) in course.steps.iter().enumerate() {
-        if let Some(before) = follower.logged.read(&mut windows, place) {
-            follower.fall(before, at);
-        }
-        let loses = losses.next_if(|loss| **loss == place).is_some();
-        if loses && matches!(what, Happened::Sent(_)) {
-            follower.meet_loss(at);
-        }
-        match what {
-            Happened::Sent(seq) => follower.send(seq, at),
-            Happened::Heard { una, blocks, echo } => {
-                let moment = follower.moment(at);
-                follower.settle(&moment);
-                if loses {
-                    follower.meet_loss(at);
-                }
-                moments.push(moment);
-                follower.judge(at);
-                follower.hear((una, blocks, echo), at);
-            }
-        }
-    }
-    (moments, follower.rng != undrawn)
+    let mut walk = Walk::new(course, passed, suspect, seed, renewal);
+    let undrawn = walk.follower.rng.clone();
+    let moments =
+        (course.steps.iter().enumerate()).filter_map(|(place, step)| walk.step(place, step)).collect();
+    (moments, walk.follower.rng != undrawn)
 }

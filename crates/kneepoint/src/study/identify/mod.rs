@@ -10,6 +10,7 @@
 //! Course ─Path::of→ path;  suspects ─follow→ moments ─error→ classes;  best ─witness→ its own error → Verdict
 //! ```
 
+mod branches;
 mod crew;
 mod follow;
 mod logged;

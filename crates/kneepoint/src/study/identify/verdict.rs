@@ -8,7 +8,7 @@
 //! none         e_best > max(FINEST, own), at most MOST,  and  (e_best > CLOSE  or  e_other < LEAD e_best)
 //! ```
 //!
-//! `e` error of a class; of one that draws, the least of several streams, and `s ln(streams) / n` more, for the best of many is closer by chance.
+//! `e` error of a class; of one that draws, in the best of several streams ([`branches`](super::branches)), and `s ln(streams) / n` more, for the best of many is closer by chance.
 //! `n` intervals between losses and renewals, which are independent. `t` is the sum of the differences to the best class over the `m` parts of the capture of
 //! [`INTERVAL`] round trips, in its own standard errors (after Q. Vuong, Econometrica 57(2), 1989): a difference that one part makes alone tells little,
 //! however great it is. `own`, only of a best class that draws, is the greatest of its errors
@@ -19,6 +19,7 @@
 
 use std::collections::BTreeSet;
 
+use super::branches::{BRANCHES, follow_branches};
 use super::crew::Crew;
 use super::follow::{Moment, Passed, RENEWAL, follow};
 use super::path::Path;
@@ -40,10 +41,6 @@ pub const LEAD: f64 = 4.0;
 const FIELD: usize = 4;
 /// How many times likelier the best class is than one that is excluded.
 pub const EXCLUDES: f64 = 20.0;
-/// How often a suspect that draws is led through a capture.
-const FEW: u64 = 8;
-/// The same where that decides. BBR begins its cycle with one of seven phases.
-const MANY: u64 = 32;
 /// Simulations in which a suspect that draws is compared with itself.
 const WITNESSES: u64 = 9;
 /// Round trips of an interval that tells something of its own.
@@ -142,33 +139,40 @@ impl Verdict {
 
     /// The names of the best class, and of those that the capture does not exclude.
     pub fn alike(&self) -> Vec<&'static str> {
-        self.names(|_| true)
+        names(self.classes.iter().filter(|class| self.is_likely(class)))
     }
 
-    /// Those of them which are close enough to be named as well; one that draws has the greatest limit. None if the best class is not.
+    /// Those of them which are close enough to be named as well; one that draws has the greatest limit. None if the best class is not. A version that is close
+    /// enough has the names of its class with it, even if another version is likelier: Linux's TCP-LP is Linux's Reno.
     pub fn possible(&self) -> Vec<&'static str> {
         let Some(best) = self.answer() else { return Vec::new() };
         let limit = |class: &Class| if class.draws { MOST } else { self.limit().max(best.error) };
-        self.names(|class| class.error <= limit(class))
+        let close = || self.classes.iter().filter(|class| class.error <= limit(class));
+        let likely: Vec<&Class> = close().filter(|class| self.is_likely(class)).collect();
+        let same = close().filter(|class| likely.iter().any(|one| one.overlaps(class)));
+        names(likely.iter().copied().chain(same))
     }
 
-    /// The names of classes that the capture does not exclude, in the order of their errors.
-    fn names(&self, counts: impl Fn(&Class) -> bool) -> Vec<&'static str> {
-        let most = self.classes.first().map_or(0.0, |best| best.likelihood);
-        let likely = self.classes.iter().filter(|class| class.likelihood * EXCLUDES >= most && counts(class));
-        let mut names = Vec::new();
-        for name in likely.flat_map(Class::names) {
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        }
-        names
+    /// Whether the capture does not exclude a class.
+    fn is_likely(&self, class: &Class) -> bool {
+        self.classes.first().is_some_and(|best| class.likelihood * EXCLUDES >= best.likelihood)
     }
 
     /// The greatest error with which a suspect is named wherever the others are.
     pub fn limit(&self) -> f64 {
         self.own_error.clamp(FINEST, MOST)
     }
+}
+
+/// The names of classes, each once.
+fn names<'c>(classes: impl Iterator<Item = &'c Class>) -> Vec<&'static str> {
+    let mut names = Vec::new();
+    for name in classes.flat_map(Class::names) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
 }
 
 /// What a suspect expects at its best.
@@ -186,23 +190,15 @@ impl Best {
     }
 }
 
-/// The moments of a suspect at its best, if it draws: of few streams, or of more as long as it may be named and is not close.
+/// The moments of a suspect; at its best if it draws.
 fn best_of(course: &Course, passed: &Passed, suspect: &Suspect, path: &Path) -> Best {
-    let led = |seed| {
-        let (moments, draws) = follow(course, passed, suspect, seed, RENEWAL);
-        Best { error: error(&moments, path.base), moments, draws }
-    };
-    let mut best = led(1);
-    if !best.draws {
-        return best;
+    let of = |moments: Vec<Moment>, draws| Best { error: error(&moments, path.base), moments, draws };
+    let (alone, draws) = follow(course, passed, suspect, 1, RENEWAL);
+    if !draws {
+        return of(alone, draws);
     }
-    let mut streams = 1;
-    while streams < FEW || (streams < MANY && best.error <= MOST && best.corrected(streams, path) > FINEST) {
-        streams += 1;
-        let other = led(streams);
-        best = if other.error < best.error { other } else { best };
-    }
-    Best { error: best.corrected(streams, path), ..best }
+    let best = of(follow_branches(course, passed, suspect, RENEWAL, path.base), draws);
+    Best { error: best.corrected(BRANCHES, path), ..best }
 }
 
 /// Intervals that say something of their own.
@@ -337,15 +333,15 @@ pub fn identify(course: &Course, suspects: &[Suspect], crew: &impl Crew) -> Opti
 fn own_error(suspect: &Suspect, course: &Course, path: &Path, error: f64, crew: &impl Crew) -> Option<f64> {
     let witnesses = if (FINEST..=MOST).contains(&error) { WITNESSES } else { 1 };
     let seeds: Vec<u64> = (1..=witnesses).collect();
-    let own = |seed: &u64| {
+    let of_itself = |seed: &u64| {
         let simulated = witness(suspect, course, path, *seed)?;
-        let own = Path::of(&simulated)?;
-        Some(best_of(&simulated, &Passed::of(&simulated, suspect), suspect, &own).error)
+        let own_path = Path::of(&simulated)?;
+        Some(best_of(&simulated, &Passed::of(&simulated, suspect), suspect, &own_path).error)
     };
     let mut greatest: Option<f64> = None;
     // As many at once as there are hands: the first that is no closer is the last one that counts.
     for together in seeds.chunks(crew.hands().max(1)) {
-        for own in crew.map(together, own).into_iter().flatten() {
+        for own in crew.map(together, of_itself).into_iter().flatten() {
             greatest = Some(greatest.map_or(own, |one| one.max(own)));
             if own >= error {
                 return greatest;
@@ -418,6 +414,12 @@ mod tests {
         let far = others.map(|(name, error)| (name, 10.0 * error));
         assert_eq!(with(0.015, &far), ["reno"]);
         assert!(with(0.016, &far).is_empty(), "more than a twentieth of the greatest error");
+        assert_eq!(with(0.001, &[("reno lp", 0.025)]), ["reno"]);
+        assert_eq!(
+            with(0.0001, &[("reno lp", 0.0029), ("vegas", 0.0029)]),
+            ["reno", "lp"],
+            "a version of it is the other"
+        );
         let rival: Vec<_> = [("reno bic", 0.02)].into_iter().chain(others).collect();
         assert!(with(0.01, &rival).is_empty(), "a class that shares a name may have another controller");
     }

@@ -18,7 +18,7 @@ use super::super::own_name;
 
 /// Rates in Mbit/s, round trips in ms, buffers in hundredths of a BDP.
 pub(super) const RATES: [u32; 5] = [5, 10, 20, 50, 100];
-const ROUND_TRIPS: [u32; 2] = [20, 60];
+pub(super) const ROUND_TRIPS: [u32; 2] = [20, 60];
 const BUFFERS: [u32; 2] = [50, 100];
 /// How long a transfer takes; at the greatest rate the first is long enough.
 const SHORTER: (u32, u32) = (100, 8);
@@ -72,12 +72,13 @@ pub(super) fn make(dir: &Path, in_virtual_time: bool) -> Result<(), String> {
     std::fs::create_dir_all(dir).map_err(|error| fault(dir, &error))?;
     let (hosts, about, known) = if in_virtual_time { built()? } else { running()? };
     std::fs::write(dir.join(ABOUT), about).map_err(|error| fault(dir, &error))?;
-    let lacks = |one: &Wanted| !dir.join(one.file_name()).exists();
-    let wanted: Vec<Wanted> = wanted(&known).into_iter().filter(lacks).collect();
+    let lacks = |(_, one): &(u64, Wanted)| !dir.join(one.file_name()).exists();
+    // Each has a seed of its own: clocks of connections begin at random, and TCP-LP is known to depend on them.
+    let wanted: Vec<(u64, Wanted)> = (1..).zip(wanted(&known)).filter(lacks).collect();
     match &hosts {
         // One link at a time: others would make it late.
-        Hosts::Running => wanted.iter().try_for_each(|one| one.capture(dir, &hosts)),
-        Hosts::Virtual(_) => wanted.par_iter().try_for_each(|one| one.capture(dir, &hosts)),
+        Hosts::Running => wanted.iter().try_for_each(|(seed, one)| one.capture(dir, *seed, &hosts)),
+        Hosts::Virtual(_) => wanted.par_iter().try_for_each(|(seed, one)| one.capture(dir, *seed, &hosts)),
     }
 }
 
@@ -169,10 +170,10 @@ impl Wanted {
     }
 
     /// Makes the capture, again if the link was late.
-    fn capture(&self, dir: &Path, hosts: &Hosts) -> Result<(), String> {
+    fn capture(&self, dir: &Path, seed: u64, hosts: &Hosts) -> Result<(), String> {
         let file = dir.join(self.file_name());
         for _ in 0..ATTEMPTS {
-            let spoiled = self.attempt(&file, hosts).map_err(|error| fault(&file, &error))?;
+            let spoiled = self.attempt(&file, seed, hosts).map_err(|error| fault(&file, &error))?;
             match spoiled {
                 None => return Ok(()),
                 Some(why) => eprintln!("{}: {why}", self.file_name()),
@@ -184,7 +185,7 @@ impl Wanted {
     }
 
     /// Makes the capture; the reason why it does not count, if it does not.
-    fn attempt(&self, file: &Path, hosts: &Hosts) -> io::Result<Option<String>> {
+    fn attempt(&self, file: &Path, seed: u64, hosts: &Hosts) -> io::Result<Option<String>> {
         let valid = self.valid().map_err(io::Error::other)?;
         let way = valid.groups()[0].pairs[0];
         let mut taps =
@@ -192,10 +193,10 @@ impl Wanted {
         let transfers = vec![Transfer::endless(&self.controller, Span::ZERO, 0, way)];
         let plan = Plan { transfers, ..Plan::default() };
         let spoiled = match hosts {
-            Hosts::Running => experiment_captured(&valid, 1, plan, (), &mut taps, &|| false)?.spoiled,
+            Hosts::Running => experiment_captured(&valid, seed, plan, (), &mut taps, &|| false)?.spoiled,
             Hosts::Virtual(of) => {
-                let prepared = Prepared::new(&valid, 1, plan).map_err(io::Error::other)?;
-                prepared.run_captured(&valid, 1, (&of.0, &of.1), (), &mut taps, &|_| false)?.spoiled
+                let prepared = Prepared::new(&valid, seed, plan).map_err(io::Error::other)?;
+                prepared.run_captured(&valid, seed, (&of.0, &of.1), (), &mut taps, &|_| false)?.spoiled
             }
         };
         taps.failure.map_or(Ok(()), Err)?;
