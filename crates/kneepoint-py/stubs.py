@@ -76,8 +76,7 @@ def function(verb: dict[str, Any], own: str) -> str:
     parameters = "\n".join([*([own.strip()] if own else []), *positional, *named, "progress: Shown = None,"])
     lines = [f"{verb['about']}.", ""]
     for option in verb["options"]:
-        # A summary has no full stop of its own.
-        about = " ".join((option["about"] or "").replace("\n\n", ". ", 1).split()).replace("\\", "\\\\")
+        about = " ".join((option["about"] or "").split()).replace("\\", "\\\\")
         lines.append(f"{parameter_name(option['name'])}: {about}")
     doc = textwrap.indent('"""' + "\n".join(lines) + '\n"""', "    ")
     head = f"def {parameter_name(verb['name'])}(\n{textwrap.indent(parameters, '    ')}\n) -> Result:"
