@@ -18,8 +18,8 @@
 //!
 //! Readings: as in Linux, a round of fewer than three samples decides nothing, and Scalable's gain is never below
 //! Reno's. At a loss Q is the one of the round that is under way, once it has three samples, for slow start doubles the
-//! queue in a round. On Linux hosts it is, as in `tcp_yeah` of Linux 6.12, the previous round's, in whole packets of the whole window:
-//! slow start gives up an eighth, and its overshoot stays.
+//! queue in a round. On Linux hosts as `tcp_yeah` of Linux 6.12 (`yeah/linux.rs`): it is the previous round's, of the whole window, so slow start gives up an
+//! eighth, and its overshoot stays.
 
 use alloc::vec::Vec;
 
@@ -28,6 +28,8 @@ use super::window::{FLOOR_AFTER_LOSS, InLinux, Window};
 use super::{Ack, Control, Controller, Loss, Sizes, Start, Timeout, Version};
 use crate::rng::Rng;
 use crate::units::Span;
+
+mod linux;
 
 crate::settings! {
     /// YeAH-TCP's parameters.
@@ -66,8 +68,9 @@ pub struct Yeah {
     slow_rounds: u32,
     /// Fast rounds since the last loss.
     fast_rounds: u32,
-    /// Whether a loss is answered as Linux does.
     linux: bool,
+    /// On Linux hosts: a round begins when this packet is acknowledged.
+    repaired: Option<u64>,
 }
 
 impl Yeah {
@@ -106,23 +109,11 @@ impl Yeah {
 
     /// The part of `flight` that a loss leaves.
     fn left(&mut self, flight: f64) -> f64 {
-        if self.linux {
-            return self.left_in_linux();
-        }
         self.measure();
         let flight = flight.min(self.window.packets);
         let most = flight * self.params.greatest_decrease;
         let rivals = self.slow_rounds >= self.params.rivals_after;
         flight - if rivals { most } else { self.queue.clamp(flight * self.params.least_decrease, most) }
-    }
-
-    /// The part of the window that a loss leaves, in whole packets.
-    fn left_in_linux(&self) -> f64 {
-        let whole = |part: f64| libm::floor(self.window.packets * part);
-        let most = whole(self.params.greatest_decrease).max(FLOOR_AFTER_LOSS);
-        let rivals = self.slow_rounds >= self.params.rivals_after;
-        let queue = libm::floor(self.queue).min(most).max(whole(self.params.least_decrease));
-        self.window.packets - if rivals { most } else { queue }
     }
 
     fn lost(&mut self, next: u64) {
@@ -145,6 +136,7 @@ impl Controller for Yeah {
             slow_rounds: 0,
             fast_rounds: 0,
             linux: start.version == Version::Linux,
+            repaired: None,
         }
     }
 
@@ -152,6 +144,9 @@ impl Controller for Yeah {
     fn on_ack(&mut self, ack: &Ack, _: &mut Rng) {
         if let Some(rtt) = ack.rtt {
             self.rounds.observe(rtt);
+        }
+        if self.linux {
+            return self.avoid_as_linux(ack);
         }
         let fast = self.slow_rounds == 0;
         let gain = if fast { (self.window.packets / self.params.scalable).max(1.0) } else { 1.0 };
@@ -163,12 +158,18 @@ impl Controller for Yeah {
     }
 
     fn on_loss(&mut self, loss: &Loss) {
+        if self.linux {
+            return self.answer_as_linux(loss);
+        }
         let left = self.left(loss.flight);
         self.window.reduce_to(left);
         self.lost(loss.next);
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {
+        if self.linux {
+            return self.restart_as_linux(timeout);
+        }
         let ssthresh = self.left(timeout.flight);
         self.window.restart(timeout, ssthresh);
         self.lost(timeout.next);
@@ -267,24 +268,6 @@ mod tests {
             [left(10.0, 0), left(200.0, 3), left(700.0, 3), left(10.0, 16)],
             [700.0, 600.0, 400.0, 400.0]
         );
-    }
-
-    #[test]
-    fn on_linux_hosts_the_queue_of_the_round_before_is_given_up() {
-        let left = |version| {
-            let start = Start { version, ..Start::avoiding(80.0) };
-            let mut trace = Trace::new(Yeah::new(Params::default(), start));
-            trace.controller.rounds.observe(Span::from_millis(100));
-            trace.controller.rounds.begin(80);
-            trace.controller.queue = 20.7;
-            trace.rtt = Span::from_millis(160);
-            (0..3).for_each(|_| trace.ack(Span::from_micros(100)));
-            trace.loss();
-            trace.window()
-        };
-        // Of 80 packets 80 (1 - 100 / 160) = 30 wait now, and 20.7 did.
-        assert!(left(Version::Published) < 51.0);
-        assert_eq!(left(Version::Linux), 60.0);
     }
 
     #[test]
