@@ -16,9 +16,9 @@
 //! Readings: a sign counts once; the next one after a round trip can be of a queue that W no longer makes. Without timestamps
 //! the round-trip time replaces the one-way delay.
 //!
-//! Linux differs: it takes the difference of both clocks for the one-way delay, and each connection's clock begins at random. It keeps 8 s in 32 bits, so that a
-//! difference of 2^29 ms or more, as in seven of eight connections, is always below δ, and TCP-LP is Reno. In the eighth the first sample counts as a sign, and later
-//! ones by chance; that is not modelled. Without timestamps there is no sample, and it is Reno, too.
+//! Linux differs: it takes the difference of both clocks for the one-way delay, and each connection's clock begins at random. It keeps eight times `s` in 32 bits,
+//! which wrap where the difference is 2^29 ms or more, as in seven of eight connections: `s` then never exceeds `dmin`, and TCP-LP is Reno. In the eighth the first
+//! sample counts as a sign, and later ones by chance; that is not modelled. Without timestamps there is no sample, and it is Reno, too.
 
 use alloc::vec::Vec;
 

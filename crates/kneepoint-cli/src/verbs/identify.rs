@@ -185,7 +185,7 @@ fn identified(
         Some(_) => {}
     }
     if course.guessed {
-        notes.push(format!("{flow}: selective acknowledgements are not in the capture, and were derived from what was retransmitted."));
+        notes.push(format!("{flow}: selective acknowledgements are not in the capture, and were derived from the order of transmissions and the number of duplicates."));
     }
     Some(IdentifiedFlow::of(flow.to_string(), course.mss, &verdict))
 }

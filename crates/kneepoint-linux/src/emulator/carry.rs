@@ -69,18 +69,31 @@ impl Port for File {
 
 /// Sees every frame at its host's device, as a capture there would.
 pub trait Capture {
+    /// Whether anybody looks.
+    fn looks(&self) -> bool {
+        true
+    }
+
     /// A frame that the host of this side sends or receives.
     fn frame(&mut self, side: Side, at: Time, bytes: &[u8]);
 }
 
 /// Nobody captures.
 impl Capture for () {
+    fn looks(&self) -> bool {
+        false
+    }
+
     #[inline(always)]
     fn frame(&mut self, _: Side, _: Time, _: &[u8]) {}
 }
 
 /// Somebody may.
 impl<C: Capture> Capture for Option<C> {
+    fn looks(&self) -> bool {
+        self.as_ref().is_some_and(Capture::looks)
+    }
+
     #[inline]
     fn frame(&mut self, side: Side, at: Time, bytes: &[u8]) {
         if let Some(capture) = self {

@@ -103,7 +103,9 @@ impl Prepared {
     ) -> io::Result<Seen<O>> {
         let (outcome, packets) = station.run(&kernel.program, seed, &self.job, asked)?;
         let trips = Trips::read(&self.layout, BufReader::new(packets))?;
-        captured::capture(&trips, valid.schedule().duration, capture);
+        if capture.looks() {
+            captured::capture(&trips, valid.schedule().duration, capture);
+        }
         let spoiled = self.spoiled(&trips, &outcome.dropped, outcome.missed);
         let roles = roles(&self.plan.transfers, &self.plan.crews);
         let classify = move |tuple: &Tuple| roles.get(usize::from(tuple.ports.1.checked_sub(PORT)?)).copied();

@@ -4,7 +4,7 @@
 use super::document::{Block, Column, Document, Figure, Layout, Section, Shown, Table, TableLine};
 use super::names;
 use crate::chart::{Axis, Line, Lines, lines, scheme_class};
-use crate::study::identify::{CLOSE, Class, EXCLUDES, LEAD, Verdict};
+use crate::study::identify::{CLOSE, Class, LEAD, Verdict};
 use crate::table::number::counted;
 use crate::table::{Cell, Records, number};
 use crate::units::Span;
@@ -89,6 +89,8 @@ crate::keys! {
         pub error: f64,
         /// The likelihood, as a part of that of all candidates.
         pub likelihood: f64,
+        /// Whether it is in the answer.
+        pub named: bool,
     }
 
     /// A moment at which the best candidate and the best one of another controller differed.
@@ -144,7 +146,7 @@ impl IdentifiedFlow {
                 duration_s: Span::as_secs_f64(path.lasted),
                 judged_intervals: verdict.intervals as u64,
             },
-            candidates: verdict.classes.iter().filter_map(candidate).collect(),
+            candidates: verdict.classes.iter().filter_map(|class| candidate(verdict, class)).collect(),
             moments: verdict
                 .decisive
                 .iter()
@@ -166,8 +168,8 @@ impl IdentifiedFlow {
         let shown = |error: f64| number::significant(error, 2);
         let why = match self.other_error.filter(|_| !self.possible.is_empty() && best.error > self.limit) {
             Some(other) => format!("that of any other controller at least {}", shown(other)),
-            None if self.possible.is_empty() && self.other_error.is_some() => format!(
-                "at most {} to be named, or at most {CLOSE} and {LEAD} times less than that of any other controller",
+            None if self.possible.is_empty() && self.other_error.is_some() && self.limit < CLOSE => format!(
+                "at most {} to be named, or at most {CLOSE} with that of any other controller at least {LEAD} times as great",
                 shown(self.limit)
             ),
             None => format!("at most {} to be named", shown(self.limit)),
@@ -179,7 +181,7 @@ impl IdentifiedFlow {
                 self.closest().join(", ")
             ),
             [name] => {
-                let likely = || self.candidates.iter().filter(|one| self.answers(one));
+                let likely = || self.candidates.iter().filter(|one| one.named);
                 let versions = distinct(likely().map(|one| one.version.as_str()));
                 let likelihood: f64 = likely().map(|one| one.likelihood).sum();
                 format!(
@@ -192,13 +194,6 @@ impl IdentifiedFlow {
                 format!("One of {}; this flow does not tell which: {errors}.", several.join(", "))
             }
         }
-    }
-
-    /// Whether a candidate is in the answer: the flow does not exclude it, and its controller may have sent it.
-    fn answers(&self, candidate: &Candidate) -> bool {
-        let most = self.candidates.first().map_or(0.0, |best| best.likelihood);
-        let possible = |name: &str| self.possible.iter().any(|one| one == name);
-        candidate.likelihood * EXCLUDES >= most && names_of(candidate).any(possible)
     }
 
     /// The name of what was seen.
@@ -236,7 +231,7 @@ fn distinct<'t>(all: impl Iterator<Item = &'t str>) -> Vec<&'t str> {
     once
 }
 
-fn candidate(class: &Class) -> Option<Candidate> {
+fn candidate(verdict: &Verdict, class: &Class) -> Option<Candidate> {
     let first = class.first()?;
     Some(Candidate {
         controller: first.name().into(),
@@ -244,6 +239,7 @@ fn candidate(class: &Class) -> Option<Candidate> {
         same: class.suspects.iter().map(|suspect| suspect.full_name()).collect(),
         error: class.error,
         likelihood: class.likelihood,
+        named: verdict.answers(class),
     })
 }
 
@@ -407,7 +403,7 @@ pub fn records(found: &Identification) -> Records {
     let columns = ["flow", "file", "controller", "version", "same", "error", "likelihood", "named"];
     let rows = found.flows.iter().flat_map(|flow| {
         flow.candidates.iter().map(move |candidate| {
-            let named = f64::from(u8::from(flow.answers(candidate)));
+            let named = f64::from(u8::from(candidate.named));
             let same = candidate.same.join("; ");
             let file = flow.file.clone().unwrap_or_default();
             let texts = [&flow.flow, &file, &candidate.controller, &candidate.version, &same];

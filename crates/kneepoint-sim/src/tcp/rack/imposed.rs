@@ -104,7 +104,7 @@ impl Rack {
         self.expires = false;
     }
 
-    /// Blocks are derived from retransmissions, and measure no round trips.
+    /// Blocks are derived, and measure no round trips.
     pub fn ignore_times_of_blocks(&mut self) {
         self.untimed = true;
     }

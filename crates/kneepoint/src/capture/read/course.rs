@@ -183,7 +183,7 @@ impl Course {
         let mut passed: Vec<(Time, &Segment, bool)> =
             data.iter().map(|segment| (sent(segment), segment, true)).collect();
         passed.extend(heard);
-        // Of one instant in the order in which they were captured.
+        // Of one instant in the order in which they were captured, if that was in one file.
         passed.sort_by_key(|(at, segment, _)| (*at, segment.number));
         let mut course = Course {
             steps: Vec::new(),
@@ -225,7 +225,7 @@ impl Course {
         }
     }
 
-    /// The same with the blocks that acknowledgements had, as far as what was retransmitted says it.
+    /// The same with the blocks that acknowledgements had, as far as the order of transmissions says it.
     #[must_use]
     pub fn with_guessed_blocks(mut self) -> Course {
         add_blocks(&mut self.steps);

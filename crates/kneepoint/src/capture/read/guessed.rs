@@ -18,8 +18,8 @@ use std::ops::Range;
 use super::course::{Happened, Step};
 use crate::units::{Span, Time};
 
-/// The times of the first and the last transmission of a segment.
-type Sent = (Time, Time);
+/// A transmission: its step and its time.
+type Sent = (usize, Time);
 
 /// An acknowledgement: its step, its time, and the segment that it asks for.
 type Answer = (usize, Time, u32);
@@ -29,20 +29,13 @@ const BLOCKS: usize = 3;
 
 /// Adds the blocks to the steps of a transfer.
 pub(super) fn add_blocks(steps: &mut [Step]) {
-    let answers: Vec<Answer> = (steps.iter().enumerate())
-        .filter_map(|(place, step)| match step.what {
-            Happened::Heard { una, .. } => Some((place, step.at, una)),
-            Happened::Sent(_) => None,
-        })
-        .collect();
+    let answers = answers(steps);
     let arrivals = Arrivals::of(steps, &answers);
     let (mut before, mut rest, mut una) = (0, Vec::new(), 0);
-    for group in answers.chunk_by(|one, next| next.2 <= one.2) {
-        let asked = group[0].2.max(una);
-        let first = arrivals.below(una..asked, before, group[0].1);
-        for ((place, ..), arrived) in
-            group.iter().zip(arrivals.of_answers(group, first, asked, asked == una + 1))
-        {
+    for group in answers.chunk_by(|one, next| one.2 == next.2) {
+        let asked = group[0].2;
+        let first = arrivals.below(una..asked, before);
+        for ((place, ..), arrived) in group.iter().zip(arrivals.of_answers(group, first, una)) {
             let named =
                 std::mem::take(&mut rest).into_iter().chain(arrivals.order[before..arrived].iter().copied());
             let (now, later) = in_blocks(named.filter(|segment| *segment > asked).collect());
@@ -53,6 +46,20 @@ pub(super) fn add_blocks(steps: &mut [Step]) {
         }
         una = asked;
     }
+}
+
+/// The acknowledgements, without those that others have overtaken: they name nothing.
+fn answers(steps: &mut [Step]) -> Vec<Answer> {
+    let (mut answers, mut most) = (Vec::new(), 0);
+    for (place, step) in steps.iter_mut().enumerate() {
+        let Happened::Heard { una, blocks, .. } = &mut step.what else { continue };
+        *blocks = [(0, 0); BLOCKS];
+        if *una >= most {
+            most = *una;
+            answers.push((place, step.at, most));
+        }
+    }
+    answers
 }
 
 /// The blocks of these segments, and those that find no room: they come with the next acknowledgement.
@@ -71,9 +78,18 @@ fn in_blocks(mut segments: Vec<u32>) -> ([(u32, u32); BLOCKS], Vec<u32>) {
     (blocks, rest.into_iter().flat_map(|(first, end)| first..end).collect())
 }
 
+/// The transmissions of a segment.
+#[derive(Clone, Copy)]
+struct Transmissions {
+    first: Sent,
+    before: Sent,
+    last: Sent,
+}
+
 /// The arrivals of a transfer.
 struct Arrivals {
-    segments: Vec<Sent>,
+    /// When each segment left that arrived.
+    sent: Vec<Sent>,
     /// The segments in the order of their arrivals, and the place of each in it.
     order: Vec<u32>,
     places: Vec<usize>,
@@ -83,49 +99,71 @@ struct Arrivals {
 
 impl Arrivals {
     fn of(steps: &[Step], answers: &[Answer]) -> Arrivals {
-        let mut segments: Vec<Sent> = Vec::new();
-        for step in steps {
+        let mut segments: Vec<Transmissions> = Vec::new();
+        for (place, step) in steps.iter().enumerate() {
             let Happened::Sent(segment) = step.what else { continue };
+            let now = (place, step.at);
             match segments.get_mut(segment as usize) {
-                Some(known) => known.1 = step.at,
-                None => segments.push((step.at, step.at)),
+                Some(known) => (known.before, known.last) = (known.last, now),
+                None => segments.push(Transmissions { first: now, before: now, last: now }),
             }
         }
-        let mut order: Vec<u32> = (0..segments.len() as u32).collect();
-        order.sort_by_key(|segment| segments[*segment as usize].1);
-        let mut places = vec![0; order.len()];
-        order.iter().enumerate().for_each(|(place, segment)| places[*segment as usize] = place);
         let newest = |(_, at, una): &Answer| {
-            let (first, last) = segments.get(una.checked_sub(1)? as usize)?;
-            (first == last && last <= at).then(|| at.since(*last))
+            let sent = segments.get(una.checked_sub(1)? as usize)?;
+            (sent.first == sent.last && sent.last.1 <= *at).then(|| at.since(sent.last.1))
         };
         let least = answers.iter().filter_map(newest).min().unwrap_or(Span::MAX);
-        Arrivals { segments, order, places, least }
+        let mut sent: Vec<Sent> = segments.iter().map(|segment| segment.last).collect();
+        let mut una = 0;
+        for (_, at, asked) in answers {
+            for segment in
+                (una..*asked).map_while(|segment| segments.get(segment as usize).map(|_| segment as usize))
+            {
+                // So soon after the last transmission the one before it is acknowledged.
+                if at.since(sent[segment].1).0 < least.0 / 2 {
+                    sent[segment] = segments[segment].before;
+                }
+            }
+            una = *asked;
+        }
+        let mut order: Vec<u32> = (0..sent.len() as u32).collect();
+        order.sort_by_key(|segment| sent[*segment as usize].0);
+        let mut places = vec![0; order.len()];
+        order.iter().enumerate().for_each(|(place, segment)| places[*segment as usize] = place);
+        Arrivals { sent, order, places, least }
     }
 
     /// When the segment of this place left.
     fn sent(&self, place: usize) -> Option<Time> {
-        self.order.get(place).map(|segment| self.segments[*segment as usize].1)
+        self.order.get(place).map(|segment| self.sent[*segment as usize].1)
     }
 
-    /// How many had arrived when these were acknowledged. One that was retransmitted later, for nothing, had arrived before.
-    fn below(&self, acked: Range<u32>, before: usize, at: Time) -> usize {
-        let known = self.segments.len() as u32;
-        let arrived = acked.filter(|segment| *segment < known && self.segments[*segment as usize].1 < at);
-        arrived.map(|segment| self.places[segment as usize] + 1).fold(before, usize::max)
+    /// How many had arrived when these were acknowledged.
+    fn below(&self, acked: Range<u32>, before: usize) -> usize {
+        let arrived = acked.map_while(|segment| self.places.get(segment as usize));
+        arrived.map(|place| place + 1).fold(before, usize::max)
     }
 
-    /// How many had arrived at each acknowledgement that asks for the same segment, of which the first says that `first` had; it is of a `single` segment more
-    /// than the one before.
-    fn of_answers(&self, answers: &[Answer], first: usize, asked: u32, single: bool) -> Vec<usize> {
-        let most = self.places.get(asked as usize).map_or(self.order.len(), |place| (*place).max(first));
+    /// How many had arrived at each acknowledgement that asks for the same segment, of which the first says that `first` had; before them segment `una` was
+    /// asked for.
+    fn of_answers(&self, answers: &[Answer], first: usize, una: u32) -> Vec<usize> {
+        let (Some((.., asked)), Some((_, last, _))) = (answers.first(), answers.last()) else {
+            return Vec::new();
+        };
+        let missing = self.places.get(*asked as usize).copied().unwrap_or(self.order.len());
+        // What left less than a round trip before the last of them is not named by any.
+        let early =
+            self.order.partition_point(|segment| last.since(self.sent[*segment as usize].1) >= self.least);
+        let most = missing.min(early).max(first);
         let lacks = |all: &[usize]| all.last().is_some_and(|arrived| *arrived < most);
         let within = |longest: Span, caused: bool| self.within(answers, first..most, longest, caused);
-        let by_duplicates = within(Span::MAX, false);
+        let again = *asked == una;
+        let by_duplicates = within(Span::MAX, again);
         if !lacks(&by_duplicates) {
             return by_duplicates;
         }
-        let by_caused = within(Span::MAX, single);
+        let caused = again || *asked == una + 1;
+        let by_caused = within(Span::MAX, caused);
         if !lacks(&by_caused) {
             return by_caused;
         }
@@ -133,12 +171,12 @@ impl Arrivals {
         let (mut least, mut longest) = (self.least.0, Span::MAX.0);
         while longest.saturating_sub(least) > 1 {
             let middle = least + (longest - least) / 2;
-            match lacks(&within(Span(middle), single)) {
+            match lacks(&within(Span(middle), caused)) {
                 true => longest = middle,
                 false => least = middle,
             }
         }
-        within(Span(least), single)
+        within(Span(least), caused)
     }
 
     /// The same, if each duplicate names one arrival, so does the first acknowledgement if one `caused` it, and each names those that were sent `longest` before.
@@ -208,6 +246,42 @@ mod tests {
         steps.extend([heard(44, 3), heard(45, 6), heard(46, 7)]);
         let expected = [vec![], vec![(2, 3)], vec![(4, 5)], vec![(5, 6)], vec![], vec![], vec![]];
         assert_eq!(blocks(steps), expected);
+    }
+
+    #[test]
+    fn duplicates_of_the_first_segment_name_from_the_first_one_on() {
+        let mut steps: Vec<Step> = (0..5).map(|segment| sent(u64::from(segment), segment)).collect();
+        steps.extend([heard(21, 0), heard(22, 0), heard(23, 0), heard(24, 0), sent(24, 0), heard(44, 5)]);
+        assert_eq!(blocks(steps), [vec![(1, 2)], vec![(2, 3)], vec![(3, 4)], vec![(4, 5)], vec![]]);
+    }
+
+    #[test]
+    fn what_is_sent_again_for_nothing_had_arrived_before() {
+        let mut steps: Vec<Step> = (0..8).map(|segment| sent(u64::from(segment), segment)).collect();
+        steps.extend([heard(40, 2), heard(42, 4), sent(70, 5), heard(71, 6), heard(73, 8)]);
+        assert_eq!(blocks(steps), vec![Vec::new(); 4]);
+    }
+
+    #[test]
+    fn an_acknowledgement_that_was_overtaken_names_nothing() {
+        let mut steps: Vec<Step> = (0..6).map(|segment| sent(u64::from(segment), segment)).collect();
+        steps.extend([heard(21, 1), heard(22, 2), heard(22, 1), heard(23, 2), heard(24, 2), sent(24, 2)]);
+        steps.extend([heard(25, 2), heard(44, 6), heard(44, 900)]);
+        let expected = [vec![], vec![], vec![], vec![(3, 4)], vec![(4, 5)], vec![(5, 6)], vec![], vec![]];
+        assert_eq!(blocks(steps), expected);
+    }
+
+    #[test]
+    fn what_finds_no_room_is_named_by_the_next_one() {
+        let mut steps: Vec<Step> = (0..12).map(|segment| sent(u64::from(segment), segment)).collect();
+        // Every second one is lost, and one acknowledgement names all that arrived.
+        steps.extend([heard(40, 1), heard(41, 1), heard(42, 1)]);
+        steps.extend((1..12).step_by(2).map(|segment| sent(43, segment)));
+        steps.push(heard(63, 12));
+        let all = blocks(steps);
+        assert_eq!(all[1], [(2, 3), (4, 5), (6, 7)]);
+        assert_eq!(all[2], [(8, 9), (10, 11)]);
+        add_blocks(&mut []);
     }
 
     #[test]

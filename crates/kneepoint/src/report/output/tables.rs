@@ -277,7 +277,7 @@ pub const TABLES: &[Output] = &[
             Key("same", "All controllers, with their versions, whose windows never differ in the flow."),
             Key("error", "The mean distance of expected and observed packets in flight, as a logarithm."),
             Key("likelihood", "The likelihood, as a part of that of all candidates."),
-            Key("named", "1 if it is the likeliest of the answer, else 0."),
+            Key("named", "1 if it is in the answer, else 0."),
         ],
     },
     Output {

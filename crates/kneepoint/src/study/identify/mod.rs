@@ -11,6 +11,7 @@
 //! ```
 
 mod branches;
+mod class;
 mod crew;
 mod follow;
 mod logged;
@@ -21,11 +22,12 @@ mod usual;
 mod verdict;
 mod witness;
 
+pub use class::Class;
 pub use crew::{Alone, Crew};
 pub use follow::{Moment, Passed, RENEWAL, Renewal, follow};
 pub use path::Path;
 pub use score::{error, weights};
 pub use suspects::{Make, Suspect, suspects, suspects_in_quic};
 pub use usual::{MAINLINE, OF_STACKS};
-pub use verdict::{CLOSE, Class, Decisive, EXCLUDES, LEAD, Verdict, identify};
+pub use verdict::{CLOSE, Decisive, LEAD, Verdict, identify};
 pub use witness::witness;

@@ -34,7 +34,11 @@ impl Moment {
 
 /// The weight of each moment, in seconds: none during repairs.
 pub fn weights(moments: &[Moment], base: Span) -> Vec<f64> {
-    let mut before = Time::ZERO;
+    weights_since(Time::ZERO, moments, base)
+}
+
+/// The weights of moments of which the one before was at this time.
+pub(super) fn weights_since(mut before: Time, moments: &[Moment], base: Span) -> Vec<f64> {
     let weight = |moment: &Moment| {
         let lasted = moment.at.since(std::mem::replace(&mut before, moment.at)).min(base);
         if moment.repairs { 0.0 } else { lasted.as_secs_f64() }

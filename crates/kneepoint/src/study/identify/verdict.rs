@@ -8,7 +8,7 @@
 //! none         e_best > max(FINEST, own), at most MOST,  and  (e_best > CLOSE  or  e_other < LEAD e_best)
 //! ```
 //!
-//! `e` error of a class; of one that draws, in the best of several streams ([`branches`](super::branches)), and `s ln(streams) / n` more, for the best of many is closer by chance.
+//! `e` error of a class; of one that draws, in the best of several streams ([`branches`](super::branches)), and `s ln(streams) / n` more, for the best of those that are led at once is closer by chance.
 //! `n` intervals between losses and renewals, which are independent. `t` is the sum of the differences to the best class over the `m` parts of the capture of
 //! [`INTERVAL`] round trips, in its own standard errors (after Q. Vuong, Econometrica 57(2), 1989): a difference that one part makes alone tells little,
 //! however great it is. `own`, only of a best class that draws, is the greatest of its errors
@@ -20,6 +20,7 @@
 use std::collections::BTreeSet;
 
 use super::branches::{BRANCHES, follow_branches};
+use super::class::{Class, names, rival};
 use super::crew::Crew;
 use super::follow::{Moment, Passed, RENEWAL, follow};
 use super::path::Path;
@@ -40,51 +41,13 @@ pub const LEAD: f64 = 4.0;
 /// and there are at least so many of these.
 const FIELD: usize = 4;
 /// How many times likelier the best class is than one that is excluded.
-pub const EXCLUDES: f64 = 20.0;
+const EXCLUDES: f64 = 20.0;
 /// Simulations in which a suspect that draws is compared with itself.
 const WITNESSES: u64 = 9;
 /// Round trips of an interval that tells something of its own.
 const INTERVAL: u32 = 8;
 /// Moments that are said to have decided.
 const DECISIVE: usize = 3;
-
-/// Suspects that expect the same.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Class {
-    /// The members, by versions in the order of the candidates.
-    pub suspects: Vec<Suspect>,
-    /// The error.
-    pub error: f64,
-    /// The likelihood, of one that all classes share.
-    pub likelihood: f64,
-    /// What they expect.
-    pub moments: Vec<Moment>,
-    /// Whether they draw random numbers.
-    pub draws: bool,
-}
-
-impl Class {
-    /// The names of its controllers, each once.
-    pub fn names(&self) -> Vec<&'static str> {
-        let mut names = Vec::new();
-        for suspect in &self.suspects {
-            if !names.contains(&suspect.name()) {
-                names.push(suspect.name());
-            }
-        }
-        names
-    }
-
-    /// Whether they have a controller in common, maybe in different versions.
-    pub fn overlaps(&self, other: &Class) -> bool {
-        self.names().iter().any(|name| other.names().contains(name))
-    }
-
-    /// The first of them, which stands for all.
-    pub fn first(&self) -> Option<&Suspect> {
-        self.suspects.first()
-    }
-}
 
 /// A moment at which the best class and the best one of other controllers were most different.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -122,13 +85,9 @@ impl Verdict {
 
     /// The least error of controllers that the best class has not, if there are [`FIELD`] of them. Another class may have one of them beside one of the best class.
     pub fn other(&self) -> Option<f64> {
-        let known = self.classes.first()?.names();
-        let strange = |class: &Class| {
-            class.names().into_iter().filter(|name| !known.contains(name)).collect::<Vec<_>>()
-        };
-        let names: BTreeSet<&str> = self.classes.iter().flat_map(strange).collect();
-        let rival = self.classes.iter().find(|class| !strange(class).is_empty());
-        rival.filter(|_| names.len() >= FIELD).map(|class| class.error)
+        let best = self.classes.first()?;
+        let names: BTreeSet<&str> = self.classes.iter().flat_map(|class| class.beyond(best)).collect();
+        rival(&self.classes).filter(|_| names.len() >= FIELD).map(|class| class.error)
     }
 
     /// Whether the best class is far closer than any other controller.
@@ -142,15 +101,19 @@ impl Verdict {
         names(self.classes.iter().filter(|class| self.is_likely(class)))
     }
 
-    /// Those of them which are close enough to be named as well; one that draws has the greatest limit. None if the best class is not. A version that is close
-    /// enough has the names of its class with it, even if another version is likelier: Linux's TCP-LP is Linux's Reno.
+    /// The names of the answer; none if no suspect is close enough.
     pub fn possible(&self) -> Vec<&'static str> {
-        let Some(best) = self.answer() else { return Vec::new() };
-        let limit = |class: &Class| if class.draws { MOST } else { self.limit().max(best.error) };
-        let close = || self.classes.iter().filter(|class| class.error <= limit(class));
-        let likely: Vec<&Class> = close().filter(|class| self.is_likely(class)).collect();
-        let same = close().filter(|class| likely.iter().any(|one| one.overlaps(class)));
-        names(likely.iter().copied().chain(same))
+        names(self.classes.iter().filter(|class| self.answers(class)))
+    }
+
+    /// Whether a class is in the answer: it is close enough to be named, for which one that draws has the greatest limit, and the capture does not exclude it or
+    /// another class of a controller that both have. So Linux's TCP-LP is named with Reno, which it is, although Reno as published may be likelier.
+    pub fn answers(&self, class: &Class) -> bool {
+        let Some(best) = self.answer() else { return false };
+        let limit = |one: &Class| if one.draws { MOST } else { self.limit().max(best.error) };
+        let close = |one: &Class| one.error <= limit(one);
+        let same = |one: &Class| close(one) && self.is_likely(one) && one.overlaps(class);
+        close(class) && self.classes.iter().any(same)
     }
 
     /// Whether the capture does not exclude a class.
@@ -162,17 +125,6 @@ impl Verdict {
     pub fn limit(&self) -> f64 {
         self.own_error.clamp(FINEST, MOST)
     }
-}
-
-/// The names of classes, each once.
-fn names<'c>(classes: impl Iterator<Item = &'c Class>) -> Vec<&'static str> {
-    let mut names = Vec::new();
-    for name in classes.flat_map(Class::names) {
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    names
 }
 
 /// What a suspect expects at its best.
@@ -315,8 +267,7 @@ pub fn identify(course: &Course, suspects: &[Suspect], crew: &impl Crew) -> Opti
     let likelihoods: Vec<f64> = classes.iter().map(weigh).collect();
     let all: f64 = likelihoods.iter().sum();
     classes.iter_mut().zip(likelihoods).for_each(|(class, likelihood)| class.likelihood = likelihood / all);
-    let other = classes.iter().find(|class| !class.overlaps(&classes[0]));
-    let decisive = other.map(|other| decisive(&classes[0], other, &path)).unwrap_or_default();
+    let decisive = rival(&classes).map(|other| decisive(&classes[0], other, &path)).unwrap_or_default();
     let judged = judged_intervals(&classes[0], path.base);
     Some(Verdict {
         path,

@@ -24,7 +24,9 @@ const BUFFERS: [u32; 2] = [50, 100];
 const SHORTER: (u32, u32) = (100, 8);
 const SECONDS: u32 = 12;
 /// Attempts at a capture that the link's lateness does not spoil.
-const ATTEMPTS: u32 = 3;
+const ATTEMPTS: u64 = 3;
+/// More seeds than there are captures.
+const SEEDS: u64 = 1000;
 /// The ending of the captures.
 pub(super) const ENDING: &str = "pcapng";
 
@@ -39,7 +41,7 @@ pub(super) struct Wanted {
     buffer: u32,
 }
 
-/// Every frame at both hosts, in a file.
+/// Every frame at the sender's host, in a file.
 struct Taps {
     blocks: Blocks<BufWriter<File>>,
     failure: Option<std::io::Error>,
@@ -49,11 +51,18 @@ impl Capture for Taps {
     fn frame(&mut self, side: Side, at: Time, bytes: &[u8]) {
         // Only the sender's host: the vantage point that identification is for.
         if side == Side::Near && self.failure.is_none() {
-            // A Linux in virtual time passes on headers alone, which say how long the packet was (RFC 791 §3.1).
-            let length = bytes.get(2..4).map_or(0, |length| u32::from(length[0]) << 8 | u32::from(length[1]));
-            self.failure = self.blocks.packet(0, at, &bytes[..bytes.len().min(KEPT)], length).err();
+            self.failure = self.blocks.packet(0, at, &bytes[..bytes.len().min(KEPT)], length(bytes)).err();
         }
     }
+}
+
+/// The length of a packet: a Linux in virtual time passes on headers alone, and those of IPv4 have it (RFC 791 §3.1).
+fn length(bytes: &[u8]) -> u32 {
+    let told = match bytes {
+        [version, _, high, low, ..] if version >> 4 == 4 => u32::from(u16::from_be_bytes([*high, *low])),
+        _ => 0,
+    };
+    told.max(bytes.len() as u32)
 }
 
 /// Bytes of a packet that are kept: its headers.
@@ -71,7 +80,15 @@ enum Hosts {
 pub(super) fn make(dir: &Path, in_virtual_time: bool) -> Result<(), String> {
     std::fs::create_dir_all(dir).map_err(|error| fault(dir, &error))?;
     let (hosts, about, known) = if in_virtual_time { built()? } else { running()? };
-    std::fs::write(dir.join(ABOUT), about).map_err(|error| fault(dir, &error))?;
+    match std::fs::read_to_string(dir.join(ABOUT)) {
+        Ok(other) if other != about => {
+            return Err(format!(
+                "{} has captures of {other}, not of {about}: take another folder",
+                dir.display()
+            ));
+        }
+        _ => std::fs::write(dir.join(ABOUT), about).map_err(|error| fault(dir, &error))?,
+    }
     let lacks = |(_, one): &(u64, Wanted)| !dir.join(one.file_name()).exists();
     // Each has a seed of its own: clocks of connections begin at random, and TCP-LP is known to depend on them.
     let wanted: Vec<(u64, Wanted)> = (1..).zip(wanted(&known)).filter(lacks).collect();
@@ -84,7 +101,10 @@ pub(super) fn make(dir: &Path, in_virtual_time: bool) -> Result<(), String> {
 
 /// The kernel of a folder's captures.
 pub(super) fn kernel(dir: &Path) -> Result<String, String> {
-    std::fs::read_to_string(dir.join(ABOUT)).map_err(|error| fault(&dir.join(ABOUT), &error))
+    let file = dir.join(ABOUT);
+    std::fs::read_to_string(&file).map_err(|error| {
+        format!("{}; it says whose captures these are: make them with --record", fault(&file, &error))
+    })
 }
 
 fn fault(path: &Path, error: &std::io::Error) -> String {
@@ -169,18 +189,19 @@ impl Wanted {
         Ok(plan.cases.into_iter().next().ok_or("a plan without a case")?.valid)
     }
 
-    /// Makes the capture, again if the link was late.
+    /// Makes the capture, again with another seed if the run does not count. An unfinished one has another name.
     fn capture(&self, dir: &Path, seed: u64, hosts: &Hosts) -> Result<(), String> {
-        let file = dir.join(self.file_name());
-        for _ in 0..ATTEMPTS {
-            let spoiled = self.attempt(&file, seed, hosts).map_err(|error| fault(&file, &error))?;
+        let (name, part) = (self.file_name(), dir.join(format!("{}.part", self.file_name())));
+        for attempt in 0..ATTEMPTS {
+            let spoiled =
+                self.attempt(&part, seed + attempt * SEEDS, hosts).map_err(|error| fault(&part, &error))?;
             match spoiled {
-                None => return Ok(()),
-                Some(why) => eprintln!("{}: {why}", self.file_name()),
+                None => return std::fs::rename(&part, dir.join(name)).map_err(|error| fault(&part, &error)),
+                Some(why) => eprintln!("{name}: {why}"),
             }
         }
-        std::fs::remove_file(&file).map_err(|error| fault(&file, &error))?;
-        eprintln!("SKIPPED, because the run did not count: {}", self.file_name());
+        std::fs::remove_file(&part).map_err(|error| fault(&part, &error))?;
+        eprintln!("SKIPPED, because the run did not count: {name}");
         Ok(())
     }
 
