@@ -93,7 +93,7 @@ struct Arrivals {
     /// The segments in the order of their arrivals, and the place of each in it.
     order: Vec<u32>,
     places: Vec<usize>,
-    /// The least round trip.
+    /// The least round trip; zero if none is known.
     least: Span,
 }
 
@@ -108,11 +108,17 @@ impl Arrivals {
                 None => segments.push(Transmissions { first: now, before: now, last: now }),
             }
         }
-        let newest = |(_, at, una): &Answer| {
-            let sent = segments.get(una.checked_sub(1)? as usize)?;
-            (sent.first == sent.last && sent.last.1 <= *at).then(|| at.since(sent.last.1))
+        // Of what was acknowledged in order.
+        let once = |segment: u32| segments.get(segment as usize).filter(|sent| sent.first == sent.last);
+        let in_order = |pair: &[Answer]| {
+            let [(.., una), (_, at, asked)] = pair else { return None };
+            once(*una)?;
+            once(asked.checked_sub(1)?)
+                .filter(|sent| asked > una && sent.last.1 <= *at)
+                .map(|sent| at.since(sent.last.1))
         };
-        let least = answers.iter().filter_map(newest).min().unwrap_or(Span::MAX);
+        let first = answers.first().and_then(|answer| in_order(&[(0, Time::ZERO, 0), *answer]));
+        let least = answers.windows(2).filter_map(in_order).chain(first).min().unwrap_or(Span::ZERO);
         let mut sent: Vec<Sent> = segments.iter().map(|segment| segment.last).collect();
         let mut una = 0;
         for (_, at, asked) in answers {
@@ -233,17 +239,17 @@ mod tests {
     #[test]
     fn each_duplicate_names_the_next_arrival_and_what_was_sent_again_arrived_last() {
         let mut steps: Vec<Step> = (0..6).map(|segment| sent(u64::from(segment), segment)).collect();
-        // 1 and 3 are lost, and leave once more at 24 and 25; 6 follows them.
+        // 1 and 3 are lost, and leave once more at 25 and 26; 6 follows them.
         steps.extend([
             heard(20, 1),
             heard(22, 1),
-            heard(23, 1),
             heard(24, 1),
-            sent(24, 1),
-            sent(25, 3),
-            sent(26, 6),
+            heard(25, 1),
+            sent(25, 1),
+            sent(26, 3),
+            sent(27, 6),
         ]);
-        steps.extend([heard(44, 3), heard(45, 6), heard(46, 7)]);
+        steps.extend([heard(45, 3), heard(46, 6), heard(47, 7)]);
         let expected = [vec![], vec![(2, 3)], vec![(4, 5)], vec![(5, 6)], vec![], vec![], vec![]];
         assert_eq!(blocks(steps), expected);
     }
@@ -265,7 +271,7 @@ mod tests {
     #[test]
     fn an_acknowledgement_that_was_overtaken_names_nothing() {
         let mut steps: Vec<Step> = (0..6).map(|segment| sent(u64::from(segment), segment)).collect();
-        steps.extend([heard(21, 1), heard(22, 2), heard(22, 1), heard(23, 2), heard(24, 2), sent(24, 2)]);
+        steps.extend([heard(20, 1), heard(21, 2), heard(22, 1), heard(23, 2), heard(24, 2), sent(24, 2)]);
         steps.extend([heard(25, 2), heard(44, 6), heard(44, 900)]);
         let expected = [vec![], vec![], vec![], vec![(3, 4)], vec![(4, 5)], vec![(5, 6)], vec![], vec![]];
         assert_eq!(blocks(steps), expected);
@@ -274,13 +280,13 @@ mod tests {
     #[test]
     fn what_finds_no_room_is_named_by_the_next_one() {
         let mut steps: Vec<Step> = (0..12).map(|segment| sent(u64::from(segment), segment)).collect();
-        // Every second one is lost, and one acknowledgement names all that arrived.
-        steps.extend([heard(40, 1), heard(41, 1), heard(42, 1)]);
-        steps.extend((1..12).step_by(2).map(|segment| sent(43, segment)));
+        // Every second one is lost, and two acknowledgements name all that arrived.
+        steps.extend([heard(20, 2), heard(41, 2), heard(42, 2)]);
+        steps.extend((2..12).step_by(2).map(|segment| sent(43, segment)));
         steps.push(heard(63, 12));
         let all = blocks(steps);
-        assert_eq!(all[1], [(2, 3), (4, 5), (6, 7)]);
-        assert_eq!(all[2], [(8, 9), (10, 11)]);
+        assert_eq!(all[1], [(3, 4), (5, 6), (7, 8)]);
+        assert_eq!(all[2], [(9, 10), (11, 12)]);
         add_blocks(&mut []);
     }
 
@@ -296,7 +302,7 @@ mod tests {
     fn what_acknowledges_a_single_segment_was_caused_by_the_next_one_if_duplicates_are_too_few() {
         let mut steps: Vec<Step> = (0..8).map(|segment| sent(u64::from(segment), segment)).collect();
         // The receiver waits with 4 for a second one; 6 arrives without 5.
-        steps.extend([heard(21, 2), heard(23, 4), heard(25, 5), heard(26, 5), sent(26, 5), heard(46, 8)]);
+        steps.extend([heard(20, 2), heard(22, 4), heard(25, 5), heard(26, 5), sent(26, 5), heard(46, 8)]);
         assert_eq!(blocks(steps), [vec![], vec![], vec![(6, 7)], vec![(7, 8)], vec![]]);
     }
 }
