@@ -122,15 +122,17 @@ mod tests {
     fn a_round_begins_when_losses_are_repaired() {
         let mut trace = avoiding(40.0);
         trace.rtt = Span::from_millis(160);
+        trace.controller.rounds.begin(1000);
         (0..3).for_each(|_| trace.ack(Span::from_micros(100)));
         trace.loss();
         let end = trace.controller.repaired.expect("losses to repair");
         while trace.controller.repaired.is_some() {
+            assert_eq!(trace.controller.rounds.last, 1000);
             trace.ack(Span::from_micros(100));
         }
         assert!(trace.una >= end);
-        assert_eq!(trace.controller.slow_rounds, 0, "samples of the repair decide nothing");
-        assert_eq!(trace.controller.rounds.samples, 0);
+        assert!(trace.controller.rounds.last < 1000, "a round begins");
+        assert_eq!(trace.controller.rounds.samples, 0, "without samples of the repair");
     }
 
     #[test]

@@ -250,7 +250,7 @@ fn decisive(best: &Class, second: &Class, path: &Path) -> Vec<Decisive> {
     told
 }
 
-/// Says who sent a capture; nothing without a round trip, or without suspects. The verdict is the same whoever does the work.
+/// Says who sent a capture; nothing without a round trip, or without suspects. The verdict does not depend on the crew.
 pub fn identify(course: &Course, suspects: &[Suspect], crew: &impl Crew) -> Option<Verdict> {
     let path = Path::of(course)?;
     let mut classes = classes(course, suspects, &path, crew);
