@@ -16,7 +16,7 @@ pub struct Arguments {
     /// Make the captures that the folder lacks, of this machine's kernel as root (15 minutes for three controllers)
     #[arg(long)]
     record: bool,
-    /// Those of the Linux in virtual time that `knee doctor --build-uml` built, which has all controllers
+    /// Take the Linux in virtual time that `knee doctor --build-uml` built, which has all controllers, instead of this machine's
     #[arg(long)]
     in_virtual_time: bool,
 }
