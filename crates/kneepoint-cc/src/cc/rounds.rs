@@ -12,6 +12,11 @@
 use super::Ack;
 use crate::units::Span;
 
+/// A round-trip time as Linux's Vegas and YeAH keep it: whole microseconds, and one more.
+pub fn micros(span: Span) -> f64 {
+    (span.0 / 1000 + 1) as f64
+}
+
 /// A clock that ticks once per round trip.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rounds {

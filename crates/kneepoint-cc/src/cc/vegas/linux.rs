@@ -12,15 +12,10 @@
 //! Times are microseconds, and one more. The first ends of a round after a loss or a timeout decide nothing.
 
 use super::{Ack, Vegas};
-use crate::units::Span;
+use crate::cc::rounds::micros;
 
 /// A round with at most this many samples may consist of delayed acknowledgements alone.
 const TOO_FEW: u32 = 2;
-
-/// A time in the kernel's units.
-fn micros(span: Span) -> f64 {
-    (span.0 / 1000 + 1) as f64
-}
 
 impl Vegas {
     pub(super) fn avoid_as_linux(&mut self, ack: &Ack) {
@@ -80,6 +75,7 @@ mod tests {
     use super::*;
     use crate::cc::tests::Trace;
     use crate::cc::{Controller, Start, Version};
+    use crate::units::Span;
 
     /// A window on a path of 100 ms after its first round.
     fn trace(window: f64, ssthresh: f64) -> Trace<Vegas> {

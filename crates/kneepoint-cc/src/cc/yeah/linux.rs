@@ -12,14 +12,9 @@
 //! All of it whole; times are microseconds, and one more. `Q` at a loss is that of the last round that decided.
 
 use super::{ENOUGH_SAMPLES, Yeah};
+use crate::cc::rounds::micros;
 use crate::cc::window::FLOOR_AFTER_LOSS;
 use crate::cc::{Ack, Loss, Timeout};
-use crate::units::Span;
-
-/// A time in the kernel's units.
-fn micros(span: Span) -> f64 {
-    (span.0 / 1000 + 1) as f64
-}
 
 impl Yeah {
     pub(super) fn avoid_as_linux(&mut self, ack: &Ack) {
@@ -97,6 +92,7 @@ mod tests {
     use super::*;
     use crate::cc::tests::Trace;
     use crate::cc::{Controller, Start, Version};
+    use crate::units::Span;
 
     /// A window of this many packets on a path of 100 ms.
     fn avoiding(window: f64) -> Trace<Yeah> {
