@@ -22,13 +22,7 @@ pub struct Class {
 impl Class {
     /// The names of its controllers, each once.
     pub fn names(&self) -> Vec<&'static str> {
-        let mut names = Vec::new();
-        for suspect in &self.suspects {
-            if !names.contains(&suspect.name()) {
-                names.push(suspect.name());
-            }
-        }
-        names
+        once(self.suspects.iter().map(Suspect::name))
     }
 
     /// Whether they have a controller in common, maybe in different versions.
@@ -55,11 +49,16 @@ pub(super) fn rival(classes: &[Class]) -> Option<&Class> {
 
 /// The names of classes, each once.
 pub(super) fn names<'c>(classes: impl Iterator<Item = &'c Class>) -> Vec<&'static str> {
-    let mut names = Vec::new();
-    for name in classes.flat_map(Class::names) {
-        if !names.contains(&name) {
-            names.push(name);
+    once(classes.flat_map(Class::names))
+}
+
+/// Each once, in order.
+fn once(names: impl Iterator<Item = &'static str>) -> Vec<&'static str> {
+    let mut distinct = Vec::new();
+    for name in names {
+        if !distinct.contains(&name) {
+            distinct.push(name);
         }
     }
-    names
+    distinct
 }
