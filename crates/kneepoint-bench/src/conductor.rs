@@ -13,6 +13,7 @@ use kneepoint::run::Cost;
 use kneepoint::run::cost::Term;
 use kneepoint::study::{Record, Records, Study, Wanted, Work, fingerprint};
 use kneepoint::trace::Observer;
+use kneepoint::units::Span;
 
 use crate::budget::Budget;
 use crate::cluster::{Cluster, Job};
@@ -39,6 +40,25 @@ impl<O> Conducted<O> {
     pub fn left(&self) -> usize {
         self.planned - self.records.len()
     }
+
+    /// Refuses an outcome without a finished run.
+    pub fn nonempty(&self, session: &Session, sweep: &Sweep) -> Result<(), Failure> {
+        match sweep.budget.filter(|_| self.spent) {
+            _ if !self.records.is_empty() => Ok(()),
+            Some(budget) => Err(Failure::run(
+                format!("the budget, {}, ended before the first run finished", people(budget)),
+                format!("allow more time with `{}`, as in 5min", session.option("budget", "TIME")),
+            )),
+            None => {
+                Err(Failure::Interrupted("stopped before the first run finished: nothing to report".into()))
+            }
+        }
+    }
+}
+
+/// A time in its written form.
+pub fn people(time: Duration) -> String {
+    Span(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)).to_string()
 }
 
 /// Work on each run in addition to keeping it.

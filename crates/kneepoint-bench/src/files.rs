@@ -16,6 +16,9 @@ use crate::failure::Failure;
 use crate::session::Session;
 use crate::temporary;
 
+/// The first bytes of a file by which its kind is recognised: the first line of an export names its columns.
+const HEAD: u64 = 4096;
+
 /// Larger scenarios are a mistake, such as an endless device.
 const LARGEST: u64 = 16 << 20;
 
@@ -41,10 +44,11 @@ pub fn read_text_of(session: &Session, kind: &str, path: &Path, remedy: &str) ->
         let message = format!("`{}` is larger than {} MB", path.display(), LARGEST >> 20);
         return Err(Failure::run(message, format!("expected {kind}, which is shorter")));
     }
-    if capture::is_capture(&bytes) {
-        let message = format!("`{}` is a packet capture, not text", path.display());
+    if capture::is_capture(&bytes) || capture::is_export(&bytes) {
+        let message = format!("`{}` is a packet capture, but expected is {kind}", path.display());
         let but = if is_input { ", but none from standard input" } else { "" };
-        return Err(Failure::run(message, format!("`knee predict FILE` reads captures{but}")));
+        let readers = format!("`knee identify FILE` and `knee predict FILE` read captures{but}");
+        return Err(Failure::run(message, readers));
     }
     if let Some(format) = capture::foreign_format(&bytes) {
         return Err(Failure::run(
@@ -92,7 +96,7 @@ pub fn begins(path: &Path, is: impl Fn(&[u8]) -> bool) -> Result<bool, Failure> 
     }
     let mut head = Vec::new();
     File::open(path)
-        .and_then(|file| file.take(16).read_to_end(&mut head))
+        .and_then(|file| file.take(HEAD).read_to_end(&mut head))
         .map_err(|error| Failure::io("read", path, &error))?;
     Ok(is(&head))
 }

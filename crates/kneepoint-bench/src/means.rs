@@ -42,6 +42,9 @@ pub struct Sweep {
     pub budget: Option<Duration>,
 }
 
+/// The notation of a shard.
+const SHARD: &str = "write its number from 1 and how many there are, as in 2/4";
+
 /// A part of the runs, the same on every machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
@@ -72,7 +75,10 @@ impl FromStr for Shard {
         let numbers = text.split_once('/').and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
         match numbers {
             Some((number, of)) if (1..=of).contains(&number) => Ok(Shard { number, of }),
-            _ => Err("write a number and how many there are, as in 2/4".to_string()),
+            Some((number, of @ 1..)) => {
+                Err(format!("shard {number} is outside the allowed range, 1 to {of}: {SHARD}"))
+            }
+            _ => Err(SHARD.to_string()),
         }
     }
 }

@@ -42,6 +42,7 @@ use kneepoint_bench::threads;
 
 use crate::failure::Failure;
 use crate::flow::tagged;
+use crate::means::first_seeds;
 use crate::outputs::{self, Out, report_at, write_report};
 use crate::path::{Fields, of_preset};
 use crate::values::distinct;
@@ -91,11 +92,6 @@ impl ComparisonOptions {
             about;
         let notes = &mut manifest.notes;
         let done = records.len();
-        if done == 0 {
-            return Err(Failure::Interrupted(
-                "stopped before the first run finished: nothing to report".into(),
-            ));
-        }
         if done < planned {
             let why = if spent { "the budget was spent" } else { "interrupted" };
             notes.push(format!("{why}: {done} of {planned} runs finished"));
@@ -243,8 +239,12 @@ impl ComparisonPlan {
         sweep.check(session, listens)?;
         let objects = self.objects || settings.objects;
         if settings.sweep.dry_run() {
-            return Forecast::of(session, &study, &sweep, listens, |cost| each::objects(objects, cost))?
-                .print(session, as_json);
+            Forecast::of(session, &study, &sweep, listens, |cost| each::objects(objects, cost))?
+                .print(session, as_json)?;
+            if let Some(precision) = &settings.precision {
+                session.tell(first_seeds(study.seeds().len(), &precision.to_string(), &sweep));
+            }
+            return Ok(());
         }
         let ComparisonPlan { title, scenarios, files: named, rows, mut notes, out, .. } = self;
         let out = out.settle(session)?;
@@ -265,6 +265,7 @@ impl ComparisonPlan {
             out: &out,
         };
         let conducted = conductor::conduct(session, &mut study, &sweep, &files)?;
+        conducted.nonempty(session, &sweep)?;
         about.manifest.seeds = study.seeds().to_vec();
         let manifest = about.manifest.clone();
         let Answer { document, json, tables, unfinished, .. } = settings.answer(conducted, about)?;
@@ -299,6 +300,7 @@ impl ComparisonPlan {
         }
         let mut study = self.study(settings);
         let conducted = conductor::conduct(session, &mut study, &sweep, &())?;
+        conducted.nonempty(session, &sweep)?;
         let labels = study.places().map(|place| format!("series/{}", label(&self.rows.named, place)));
         let kept = labels.zip(study.wanted().iter().map(|run| (run.name(), run.seed))).collect();
         let ComparisonPlan { title, scenarios, files, rows, notes, .. } = self;

@@ -8,6 +8,7 @@ use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use clap::error::ErrorKind;
 use kneepoint::report::json;
 use kneepoint::scenario::Fault;
+use kneepoint::table::number::counted;
 use kneepoint::visible::{covered, visible};
 pub use kneepoint_bench::failure::{Complaint, Failure, Left, faults, limit, line_and_column};
 
@@ -64,10 +65,13 @@ pub fn render_faults_plainly(origin: &str, text: &str, faults: &[Fault]) -> Stri
     render(origin, text, faults, &Renderer::plain())
 }
 
+/// The most faults of one file that are shown: those of a file of another kind are as many as its lines.
+const SHOWN: usize = 10;
+
 fn render(origin: &str, text: &str, faults: &[Fault], renderer: &Renderer) -> String {
     // The text keeps its places.
     let (origin, text) = (visible(origin), covered(text));
-    let groups = faults.iter().map(|fault| {
+    let groups = faults.iter().take(SHOWN).map(|fault| {
         let snippet = Snippet::source(&*text)
             .path(&*origin)
             .annotation(AnnotationKind::Primary.span(fault.span.clone()));
@@ -77,5 +81,7 @@ fn render(origin: &str, text: &str, faults: &[Fault], renderer: &Renderer) -> St
             None => group,
         }
     });
-    groups.map(|group| renderer.render(&[group])).collect::<Vec<_>>().join("\n\n")
+    let more = faults.len().saturating_sub(SHOWN);
+    let more = (more > 0).then(|| format!("… and {} of `{origin}`", counted(more, "more error")));
+    groups.map(|group| renderer.render(&[group])).chain(more).collect::<Vec<_>>().join("\n\n")
 }

@@ -18,10 +18,10 @@
 //! | [`pictures`] | charts to SVG, PNG and PDF |
 //! | [`outputs`] | the output directory of a verb |
 //! | [`results`] | results read back from their directory |
+//! | [`values`] | values of arguments: names of a list, numbers |
 //! | [`means`] | options of the verbs that make runs |
 //! | [`library`] | the published experiments |
 //! | [`completion`] | suggestions of shells |
-//! | [`values`] | values of arguments: names of a list, numbers |
 //! | [`path`] | options of a path: rates, delays, losses, and other effects of a link |
 //! | [`controller`] | a controller that an option names |
 //! | [`flow`] | a flow of a scenario that an option names |

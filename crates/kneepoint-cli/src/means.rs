@@ -1,22 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Options of the verbs that make runs: the number in parallel, the store, and the machines that make them.
 
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use kneepoint::study::precision;
 use kneepoint::units::{Bytes, Span};
 use kneepoint_bench::cluster::Cluster;
+use kneepoint_bench::conductor;
 pub use kneepoint_bench::means::{Means, Shard, Sweep};
+
+use crate::values::of_range;
 
 /// The time limit of a study with a requested precision and no requested time.
 pub const USUAL_BUDGET: Duration = Duration::from_mins(5);
+
+/// Times in which a study can begin runs.
+const BUDGETS: RangeInclusive<Span> = Span::from_millis(1)..=Span::from_secs(1_000_000);
+
+/// The remark on the forecast of a study that runs further seeds until it is precise: the forecast is of the first seeds.
+pub fn first_seeds(count: usize, wanted: &str, sweep: &Sweep) -> String {
+    let ends = sweep
+        .budget
+        .map_or(String::new(), |budget| format!(", and no run begins after {}", conductor::people(budget)));
+    format!(
+        "these are the runs of the first {count} seeds; until the intervals are within {wanted} further ones are run, {} seeds at most{ends}",
+        precision::MOST.max(count)
+    )
+}
 
 /// Options of every verb that makes runs.
 #[derive(Args, Clone)]
 pub struct MeansOptions {
     /// Parallel runs, or threads of a large one [default: one per core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024), overrides_with = "jobs")]
+    #[arg(long, value_name = "N", value_parser = of_range::<u16>(1..=1024), overrides_with = "jobs")]
     jobs: Option<u16>,
     /// Repeat kept runs
     #[arg(long)]
@@ -58,7 +77,7 @@ pub struct SweepOptions {
     #[arg(long, value_name = "CLUSTER")]
     on: Option<Cluster>,
     /// Begin no run after this much time; the report is about those that ended [default: none, or 5min with --precision]
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", value_parser = of_range(BUDGETS))]
     budget: Option<Span>,
     /// Print the number of runs, who would make them, how many are kept, and the time and memory of the others; run and write nothing
     #[arg(long)]

@@ -86,7 +86,7 @@ fn absent(directory: &Path) -> Failure {
                  `knee compare` have in {SUMMARY}"
             ),
             format!(
-                "the same `knee {verb}` again reads its kept runs instead of simulating them, and takes --charts and --size"
+                "the same `knee {verb}` again takes --charts and --size, and reads its kept runs if it keeps any"
             ),
         ),
         None => Failure::run(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Text of the terminal's width. Output to a pipe or a file is not changed: a line for each item.
+//! Text of the terminal's width, or of the width in `COLUMNS`. Other output to a pipe or a file is not changed: a line for each item.
 
 mod equation;
 
@@ -14,11 +14,14 @@ const LEAST: usize = 24;
 /// Columns before a text that must be placed below its name.
 const INDENT: usize = 6;
 
-/// Columns of the terminal that shows standard output; none where it is redirected.
+/// Columns in `COLUMNS`, or of the terminal that shows standard output; none where it is redirected.
 pub fn columns() -> Option<usize> {
-    let shown = stdout().is_terminal();
-    let size = shown.then(|| rustix::termios::tcgetwinsize(stdout()).ok()).flatten()?;
-    wished().or(Some(usize::from(size.ws_col))).filter(|columns| *columns > 0)
+    let size = || {
+        let shown = stdout().is_terminal();
+        shown.then(|| rustix::termios::tcgetwinsize(stdout()).ok()).flatten()
+    };
+    let own = || size().map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0);
+    wished().or_else(own)
 }
 
 /// Columns that the caller requests, for any destination: a pager has them, too.
@@ -31,9 +34,9 @@ fn read(columns: &str) -> Option<usize> {
     columns.trim().parse().ok().filter(|columns| *columns > 0)
 }
 
-/// A document of the width in `COLUMNS`, or of the terminal; in 80 columns where neither is known.
+/// A document of this width; in 80 columns where it is unknown.
 pub fn shown(document: &Document) -> String {
-    match wished().or_else(columns) {
+    match columns() {
         Some(columns) => text::within(document, columns),
         None => text::render(document),
     }

@@ -8,6 +8,7 @@ use std::str::FromStr;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, Command, Error};
 use kneepoint::settings::names::declared;
+use kneepoint::settings::{Raw, Refusal, Setting, read_within};
 use kneepoint::units::{Bytes, Span};
 
 use crate::failure::Failure;
@@ -23,6 +24,15 @@ pub fn within(range: RangeInclusive<f64>) -> impl Fn(&str) -> Result<f64, String
     move |text| match text.parse() {
         Ok(value) if range.contains(&value) => Ok(value),
         _ => Err(format!("allowed is a number from {} to {}", range.start(), range.end())),
+    }
+}
+
+/// Parses a value of a range, as settings of scenarios are read.
+pub fn of_range<T: Setting>(range: RangeInclusive<T>) -> impl Fn(&str) -> Result<T, String> + Clone {
+    move |text| match read_within(&Raw::guess(text), Some(range.clone())) {
+        Ok(value) => Ok(value),
+        Err(Refusal::Value(message)) => Err(message),
+        Err(Refusal::Unknown) => Err(format!("`{text}` is unknown")),
     }
 }
 

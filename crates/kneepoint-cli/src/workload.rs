@@ -11,7 +11,7 @@ use kneepoint::traffic::browser::Http;
 use kneepoint_bench::files;
 
 use crate::failure::Failure;
-use crate::values::OneOf;
+use crate::values::{OneOf, of_range};
 
 /// Options of the traffic.
 #[derive(Args)]
@@ -25,7 +25,7 @@ pub struct Workload {
         default_value_t = 0,
         default_value_if("workload", "web", "100"),
         value_name = "N",
-        value_parser = clap::value_parser!(u32).range(..=100_000)
+        value_parser = of_range::<u32>(0..=100_000)
     )]
     web: u32,
     /// Sizes of web objects to draw from: a CSV file with a column size_bytes, size_kb or size_mb

@@ -1,14 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Suggestions for misspelt names.
 
-/// The remedy for an unknown name: the known name closest to `word`, if one is close, and the list of all.
+/// The longest list of names that is told in full.
+pub const MANY: usize = 24;
+/// The names of a longer list that are told.
+const SHOWN: usize = 8;
+
+/// The remedy for an unknown name: the known name closest to `word`, if one is close, and the list of all. Of more than [`MANY`] names it is
+/// the closest alone, or the first few.
 pub fn did_you_mean(word: &str, known: &[&str]) -> String {
     let suggestion = guess(word, known);
-    let list: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
-    match list.as_slice() {
-        [] => "none is defined".into(),
-        [one] => format!("{suggestion}expected {one}"),
-        _ => format!("{suggestion}expected one of {}", list.join(", ")),
+    let shown = if known.len() > MANY { SHOWN } else { known.len() };
+    let list: Vec<String> = known.iter().take(shown).map(|name| format!("`{name}`")).collect();
+    match (list.as_slice(), known.len() - shown) {
+        ([], _) => "none is defined".into(),
+        ([one], _) => format!("{suggestion}expected {one}"),
+        (_, 0) => format!("{suggestion}expected one of {}", list.join(", ")),
+        (_, more) if suggestion.is_empty() => {
+            format!("expected one of {}, and {more} more", list.join(", "))
+        }
+        _ => suggestion.trim_end().into(),
     }
 }
 
@@ -42,5 +53,17 @@ mod tests {
         );
         assert_eq!(did_you_mean("xylophone", &known), "expected one of `rate`, `rtt`, `buffer`");
         assert_eq!(did_you_mean("rat", &["rate"]), "did you mean `rate`? expected `rate`");
+    }
+
+    #[test]
+    fn of_many_names_the_closest_or_the_first_few_are_told() {
+        let names: Vec<String> = (0..30).map(|place| format!("name-of-{place:02}")).collect();
+        let known: Vec<&str> = names.iter().map(String::as_str).collect();
+        assert_eq!(did_you_mean("name-off-17", &known), "did you mean `name-of-17`?");
+        let few = did_you_mean("xylophone", &known);
+        assert!(
+            few.starts_with("expected one of `name-of-00`, ") && few.ends_with("`name-of-07`, and 22 more"),
+            "{few}"
+        );
     }
 }

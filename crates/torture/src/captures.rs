@@ -3,14 +3,31 @@
 
 use std::io::{Seek, Write};
 use std::os::fd::AsRawFd;
+use std::sync::LazyLock;
 
 use clap::Parser;
-use kneepoint::capture::{Capture, foreign_format, is_capture, is_export, qlog};
+use kneepoint::capture::{Capture, Course, foreign_format, is_capture, is_export, qlog};
 use kneepoint::predict;
 use kneepoint::rng::Rng;
-use kneepoint::study::identify::Path;
+use kneepoint::study::identify::{Alone, Suspect, identify, suspects, suspects_in_quic};
 use kneepoint_bench::program;
 use kneepoint_cli::Knee;
+
+/// Candidates of each kind: with a window, by rates, and with random numbers.
+const CANDIDATES: [&str; 4] = ["reno", "cubic", "bbr", "cdg"];
+static OF_HOSTS: LazyLock<Vec<Suspect>> = LazyLock::new(|| candidates(suspects));
+static OF_STACKS: LazyLock<Vec<Suspect>> = LazyLock::new(|| candidates(suspects_in_quic));
+
+fn candidates(made: fn(&[String]) -> Result<Vec<Suspect>, String>) -> Vec<Suspect> {
+    made(&CANDIDATES.map(String::from)).expect("registered controllers")
+}
+
+/// Whose likelihoods add up to one, whatever the course.
+fn watch_senders(course: &Course, suspects: &[Suspect]) {
+    let Some(verdict) = identify(course, suspects, &Alone) else { return };
+    let sum: f64 = verdict.classes.iter().map(|class| class.likelihood).sum();
+    assert!((sum - 1.0).abs() < 1e-9, "likelihoods add up to {sum}");
+}
 
 /// Everything that a capture is used for.
 fn watch(capture: &Capture) {
@@ -20,7 +37,9 @@ fn watch(capture: &Capture) {
         (capture.tcp(), capture.others(), capture.cut_headers(), capture.fragmented(), capture.clock_steps());
     capture.answers_alone();
     for (direction, _) in capture.senders().into_iter().take(4) {
-        capture.course(direction);
+        if let Some(course) = capture.course(direction) {
+            watch_senders(&course, &OF_HOSTS);
+        }
         let Some(transfer) = capture.transfer(direction) else { continue };
         transfer.score(&predict::standard(), 1.0);
         transfer.score_by_chance(&mut Rng::stream(1, "chance", 0), &predict::standard(), 1.0);
@@ -46,7 +65,7 @@ pub fn qlog(bytes: &[u8]) {
     for traced in traces.iter().take(4) {
         traced.transfer.score(&predict::standard(), 1.0);
         if let Ok(course) = traced.exchange.course() {
-            Path::of(&course);
+            watch_senders(&course, &OF_STACKS);
         }
     }
 }

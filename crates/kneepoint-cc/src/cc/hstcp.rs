@@ -22,7 +22,8 @@
 //!
 //! On Linux hosts as `tcp_highspeed` of Linux 6.12, which goes by the rows of the table: between two of them `a` is the greater
 //! one's, and so is `b`, in whole 256ths. It counts acknowledgements, not packets: each adds a to a count that is worth a packet
-//! from W on. The rest of an acknowledgement is dropped where slow start ends.
+//! from W on. The rest of an acknowledgement is dropped where slow start ends. The row is looked up as the window grows beyond slow
+//! start, and a loss goes by the row of that moment: one in the first slow start halves.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -74,12 +75,14 @@ struct Table {
     rows: Vec<f64>,
     /// `a` of the last row.
     last: f64,
+    /// The row of the window when it last grew beyond slow start.
+    place: usize,
     count: f64,
 }
 
 impl Table {
     fn new(params: &Params) -> Table {
-        Table { rows: vec![params.low_window], last: 1.0, count: 0.0 }
+        Table { rows: vec![params.low_window], last: 1.0, place: 0, count: 0.0 }
     }
 
     /// The row of a window: how many rows are below it.
@@ -95,9 +98,8 @@ impl Table {
     }
 
     /// The window after a loss.
-    fn left(&mut self, params: &Params, window: f64) -> f64 {
-        let row = self.row(params, window);
-        let parts = libm::floor(decrease(params, self.rows[row]) * 256.0);
+    fn left(&self, params: &Params, window: f64) -> f64 {
+        let parts = libm::floor(decrease(params, self.rows[self.place]) * 256.0);
         window - libm::floor(window * parts / 256.0)
     }
 }
@@ -141,8 +143,8 @@ fn first_beyond(params: &Params, window: f64, bound: f64) -> Option<f64> {
 
 impl HsTcp {
     /// The window after a loss at `flight` packets.
-    fn left(&mut self, flight: f64) -> f64 {
-        match &mut self.table {
+    fn left(&self, flight: f64) -> f64 {
+        match &self.table {
             Some(table) => table.left(&self.params, flight),
             None => flight * (1.0 - decrease(&self.params, flight)),
         }
@@ -163,7 +165,8 @@ impl HsTcp {
         }
         let Some(table) = self.table.as_mut().filter(|_| ack.credit > 0.0) else { return };
         let window = self.window.packets;
-        table.count += table.row(&self.params, window) as f64 + 1.0;
+        table.place = table.row(&self.params, window);
+        table.count += table.place as f64 + 1.0;
         if table.count >= window {
             table.count -= window;
             self.window.packets += 1.0;
@@ -315,6 +318,18 @@ mod tests {
             [38.0, 39.0, 118.0, 119.0, 1000.0].map(|window| table.row(&Params::default(), window)),
             [0, 1, 1, 2, 7]
         );
+    }
+
+    #[test]
+    fn on_linux_a_loss_in_the_first_slow_start_halves() {
+        let start = Start { version: Version::Linux, ..Start::new(10.0) };
+        let mut trace = Trace::new(HsTcp::new(Params::default(), start));
+        while trace.window() < 400.0 {
+            trace.round_trip();
+        }
+        let before = trace.window();
+        trace.loss();
+        assert_eq!(trace.window(), before - (before / 2.0).floor());
     }
 
     #[test]

@@ -13,69 +13,20 @@ mod external;
 mod field;
 mod forms;
 pub mod names;
+mod raw;
 mod registry;
 
 pub use external::{External, NoParameters};
 pub use field::{Field, Joined, Values};
 pub use forms::{Auto, FilePath, Inline, List, Never, Or, Rtt, Timed, Unlimited, Without, Word, increasing};
+pub use raw::Raw;
 pub use registry::{Entry, beginning, kept, text};
 
 use alloc::string::{String, ToString};
-use alloc::vec::Vec;
 use core::fmt;
 use core::ops::RangeInclusive;
 
 use crate::units::{Bytes, Interval, Rate, Span, show_range};
-
-/// A written value before its type is known.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Raw {
-    /// `true`, `false`.
-    Bool(bool),
-    /// `50`.
-    Integer(i64),
-    /// `0.35`.
-    Float(f64),
-    /// A number that no setting can have, as written: `1e999`.
-    Huge(String),
-    /// `"60ms"`.
-    Text(String),
-    /// `["60ms", "120ms"]`.
-    List(Vec<Raw>),
-}
-
-impl Raw {
-    /// Reads a value from a command line: a bool or a number if it looks like one, else text.
-    pub fn guess(text: &str) -> Raw {
-        let bool = || text.parse().map(Raw::Bool).ok();
-        let whole = || text.parse().map(Raw::Integer).ok();
-        bool().or_else(whole).or_else(|| Raw::float(text)).unwrap_or_else(|| Raw::Text(text.to_string()))
-    }
-
-    /// Reads a number with a fraction or an exponent; nothing for other text.
-    pub fn float(text: &str) -> Option<Raw> {
-        let value: f64 = text.parse().ok()?;
-        // The word for infinity has no digits.
-        let huge = value.is_infinite() && text.contains(|c: char| c.is_ascii_digit());
-        Some(if huge { Raw::Huge(text.to_string()) } else { Raw::Float(value) })
-    }
-}
-
-impl fmt::Display for Raw {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        match self {
-            Raw::Bool(value) => value.fmt(f),
-            Raw::Integer(value) => value.fmt(f),
-            Raw::Float(value) => value.fmt(f),
-            Raw::Huge(number) => f.write_str(number),
-            Raw::Text(value) => write!(f, "\"{value}\""),
-            Raw::List(values) => {
-                let values: Vec<String> = values.iter().map(Raw::to_string).collect();
-                write!(f, "[{}]", values.join(", "))
-            }
-        }
-    }
-}
 
 /// A type that a parameter can have.
 pub trait Setting: Sized + Clone + PartialOrd + fmt::Display {
@@ -119,6 +70,7 @@ impl Setting for f64 {
         match raw {
             Raw::Integer(value) => Ok(*value as f64),
             Raw::Float(value) if value.is_finite() => Ok(*value),
+            Raw::Huge(number) => finite(number).ok_or_else(|| format!("{raw} is out of range")),
             Raw::Text(text) => {
                 percent(text).ok_or_else(|| format!("expected a number, or one in percent, found {raw}"))
             }
@@ -127,12 +79,15 @@ impl Setting for f64 {
     }
 }
 
+fn finite(text: &str) -> Option<f64> {
+    text.parse().ok().filter(|number: &f64| number.is_finite())
+}
+
 /// The number that is written in percent: `1%` is 0.01 to the last digit.
 fn percent(text: &str) -> Option<f64> {
     let digits = text.trim().strip_suffix('%')?.trim_end();
     let plain = digits.chars().all(|letter| letter.is_ascii_digit() || letter == '.');
-    let hundredths = format!("{digits}e-2").parse().ok().filter(|number: &f64| number.is_finite());
-    hundredths.filter(|_| plain)
+    finite(&format!("{digits}e-2")).filter(|_| plain)
 }
 
 macro_rules! whole_settings {
@@ -150,12 +105,15 @@ macro_rules! whole_settings {
                     }
                     _ => None,
                 };
-                value.ok_or_else(|| format!("{raw} is not a whole number from 0 up"))
+                value.ok_or_else(|| match raw {
+                    Raw::Integer(1..) => format!("{raw} is out of range"),
+                    _ => format!("{raw} is not a whole number from 0 up"),
+                })
             }
         }
     )* };
 }
-whole_settings! { u32, u64 }
+whole_settings! { u16, u32, u64 }
 
 macro_rules! text_settings {
     ($($type:ty: $kind:literal,)*) => { $(
@@ -238,10 +196,10 @@ impl<S: Settings> Assign for S {
 pub fn read_within<T: Setting>(raw: &Raw, range: Option<RangeInclusive<T>>) -> Result<T, Refusal> {
     let allowed =
         range.as_ref().map_or(String::new(), |range| format!("; allowed is {}", T::describe(range)));
-    if matches!(raw, Raw::Huge(_)) && range.is_some() {
-        return Err(Refusal::Value(format!("{raw} is out of range{allowed}")));
-    }
-    let value = T::read(raw).map_err(|wrong| Refusal::Value(wrong + &allowed))?;
+    let value = T::read(raw).map_err(|wrong| {
+        let huge = matches!(raw, Raw::Huge(_)) && range.is_some();
+        Refusal::Value(if huge { format!("{raw} is out of range{allowed}") } else { wrong + &allowed })
+    })?;
     match range {
         Some(range) if !value.within(&range) => {
             Err(Refusal::Value(format!("{raw} is outside the allowed range, {}", T::describe(&range))))
@@ -350,6 +308,8 @@ macro_rules! settings {
 
 #[cfg(test)]
 mod tests {
+    use alloc::vec::Vec;
+
     use super::*;
 
     crate::settings! {
@@ -395,6 +355,20 @@ mod tests {
             assert_eq!(message, format!("-1e999 is out of range; allowed is {range}"));
         }
         assert_eq!(Raw::guess("inf"), Raw::Float(f64::INFINITY));
+    }
+
+    #[test]
+    fn a_whole_number_beyond_its_type_is_named_as_written_with_the_range() {
+        for number in ["99999999999", "99999999999999999999"] {
+            let Err(Refusal::Value(message)) = read_within(&Raw::guess(number), Some(1u32..=10_000)) else {
+                panic!()
+            };
+            assert_eq!(message, format!("{number} is out of range; allowed is 1 to 10000"));
+        }
+        let negative = read_within(&Raw::guess("-1"), Some(1u32..=10_000));
+        let message = "-1 is not a whole number from 0 up; allowed is 1 to 10000";
+        assert_eq!(negative, Err(Refusal::Value(message.into())));
+        assert_eq!(read_within(&Raw::guess("100000000000000000000"), Some(0.0..=1e30)), Ok(1e20));
     }
 
     crate::settings! {

@@ -9,6 +9,7 @@ use super::each::Format;
 use crate::figure::FigureOptions;
 use crate::means::{Sweep, SweepOptions, USUAL_BUDGET};
 use crate::pictures::ChartOptions;
+use crate::values::of_range;
 
 /// Options of every comparison.
 #[derive(Args)]
@@ -32,7 +33,7 @@ pub struct ComparisonOptions {
     )]
     pub(super) series: Vec<Format>,
     /// Number of flows of each group whose windows are sampled and drawn, the first and the last among them
-    #[arg(long, value_name = "N", default_value_t = FOLLOWED as u32, value_parser = clap::value_parser!(u32).range(..=1000))]
+    #[arg(long, value_name = "N", default_value_t = FOLLOWED as u32, value_parser = of_range::<u32>(0..=1000))]
     pub(super) show_flows: u32,
     #[command(flatten)]
     pub(super) charts: ChartOptions,

@@ -24,12 +24,12 @@ use super::compare::{apart, read_scheme, replacing, short_names, tcp_options};
 use crate::comparison::{refused, write_scenarios};
 use crate::completion;
 use crate::failure::Failure;
-use crate::means::{Sweep, SweepOptions, USUAL_BUDGET};
+use crate::means::{Sweep, SweepOptions, USUAL_BUDGET, first_seeds};
 use crate::named::NamedFiles;
 use crate::outputs::{Out, numbered, report_at, write_report};
 use crate::path::{Fields, PathOptions};
 use crate::pictures::{ChartOptions, Format};
-use crate::values::{OneOf, distinct, meant, number};
+use crate::values::{OneOf, distinct, meant, number, of_range};
 use crate::{manifest, parquet, results, terminal};
 
 /// Test which controllers can share a link
@@ -62,7 +62,7 @@ pub struct Arguments {
     #[arg(long, value_delimiter = ',', value_name = "SIZE,…")]
     buffers: Vec<String>,
     /// Total number of flows of both [default: 2,10,50, or 2,10 with --quick]
-    #[arg(long, value_delimiter = ',', value_name = "N,…", value_parser = clap::value_parser!(u32).range(2..=100_000))]
+    #[arg(long, value_delimiter = ',', value_name = "N,…", value_parser = of_range::<u32>(2..=100_000))]
     flows: Vec<u32>,
     /// The row's part of the flows
     #[arg(long, default_value_t = 0.5, value_name = "PART", allow_negative_numbers = true, value_parser = number)]
@@ -119,10 +119,14 @@ const DEFAULTS: [&str; 4] = ["pert-adaptive", "cubic", "bbr", "sack"];
 /// Runs every pair and reports.
 fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let (mut study, named) = study(session, arguments)?;
-    let sweep = Sweep::from(&arguments.sweep);
+    let sweep = sweep(arguments);
     sweep.check(session, false)?;
     if arguments.sweep.dry_run() {
-        return Forecast::of(session, &study, &sweep, false, |_| Vec::new())?.print(session, as_json);
+        Forecast::of(session, &study, &sweep, false, |_| Vec::new())?.print(session, as_json)?;
+        if let Some(wanted) = arguments.precision {
+            session.tell(first_seeds(study.seeds().len(), &precision::percent(wanted), &sweep));
+        }
+        return Ok(());
     }
     let printer = arguments.charts.or(&[Format::Png]).printer()?;
     let out = Out::or_free(arguments.out.as_deref(), PathBuf::from("out/coexist")).settle(session)?;
@@ -188,6 +192,11 @@ fn varying(fields: &Fields) -> String {
     fields.swept_by().or_else(|| fields.option_of(varied)).unwrap_or_else(|| "--set".to_string())
 }
 
+/// The means of the study. A study that continues until it is precise has a budget.
+fn sweep(arguments: &Arguments) -> Sweep {
+    Sweep::from(&arguments.sweep).within(arguments.precision.map(|_| USUAL_BUDGET))
+}
+
 /// The conclusions from the encounters.
 struct Conclusion {
     answer: Answer,
@@ -201,12 +210,10 @@ fn conduct(session: &Session, study: &mut Coexist, arguments: &Arguments) -> Res
         Work::Computation(_) => None,
     });
     let mut notes = arguments.path.notes(run);
-    let sweep = Sweep::from(&arguments.sweep).within(arguments.precision.map(|_| USUAL_BUDGET));
+    let sweep = sweep(arguments);
     let conducted = conductor::conduct(session, study, &sweep, &())?;
+    conducted.nonempty(session, &sweep)?;
     let (left, effort) = (conducted.left(), conducted.records.effort());
-    if effort.runs == 0 {
-        return Err(Failure::Interrupted("stopped before the first run finished: nothing to report".into()));
-    }
     let why = if conducted.spent { "the budget was spent" } else { "interrupted" };
     notes.extend((left > 0).then(|| format!("{why}: {left} runs were not finished")));
     notes.extend(study.told(&conducted.outcome));

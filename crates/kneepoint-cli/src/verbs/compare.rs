@@ -26,7 +26,7 @@ use crate::failure::Failure;
 use crate::named::NamedFiles;
 use crate::outputs::Out;
 use crate::path::{Fields, PathOptions};
-use crate::values::{OneOf, Sampling, distinct, meant};
+use crate::values::{OneOf, Sampling, distinct, meant, of_range};
 use crate::workload::Workload;
 
 /// Compare schemes on one bottleneck
@@ -60,14 +60,14 @@ pub struct Arguments {
     #[arg(long, value_delimiter = ',', value_name = "TIME,…")]
     rtt: Vec<Span>,
     /// Long transfers, or several numbers of them [default: 50, or 10 with --workload web]
-    #[arg(long, value_delimiter = ',', value_name = "N,…", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, value_delimiter = ',', value_name = "N,…", value_parser = of_range::<u32>(1..=100_000))]
     flows: Vec<u32>,
     /// Buffer of the bottleneck, or several: 1bdp, 750pkt, 500kb, 100ms; in bdp never less than two packets a flow
     /// [default: from --path, or 1bdp]
     #[arg(long, value_delimiter = ',', value_name = "SIZE,…")]
     buffer: Vec<String>,
     /// Long transfers in the other direction
-    #[arg(long, default_value_t = 0, value_name = "N", value_parser = clap::value_parser!(u32).range(..=100_000))]
+    #[arg(long, default_value_t = 0, value_name = "N", value_parser = of_range::<u32>(0..=100_000))]
     reverse: u32,
     /// Length of a run in simulated time [default: 400s]
     #[arg(long, value_name = "TIME")]

@@ -23,7 +23,7 @@ use crate::completion;
 use crate::failure::Failure;
 use crate::outputs::{Folder, Out, directory, report_at, write_report};
 use crate::pictures::{ChartOptions, Format};
-use crate::values::OneOf;
+use crate::values::{OneOf, distinct, of_range};
 use crate::{manifest, terminal};
 
 /// Search for networks on which a controller is far worse than a reference
@@ -54,13 +54,13 @@ pub struct Arguments {
     #[arg(long = "for", value_name = "WEAKNESS,…", value_delimiter = ',', value_parser = OneOf::of(WEAKNESSES.iter().map(|one| one.name)))]
     weaknesses: Vec<String>,
     /// Networks to evaluate
-    #[arg(long, default_value_t = 2000, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    #[arg(long, default_value_t = 2000, value_name = "N", value_parser = of_range::<u64>(1..=1_000_000_000))]
     evaluations: u64,
     /// The most steps of a network [default: from the profile]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=15))]
+    #[arg(long, value_name = "N", value_parser = of_range::<u32>(1..=15))]
     steps: Option<u32>,
     /// The most findings of each weakness
-    #[arg(long, default_value_t = 2, value_name = "N", value_parser = clap::value_parser!(u64).range(0..=20))]
+    #[arg(long, default_value_t = 2, value_name = "N", value_parser = of_range::<u64>(0..=20))]
     findings: u64,
     /// The seed of the search
     #[arg(long, default_value_t = 1, value_name = "SEED", value_parser = kneepoint::scenario::seed)]
@@ -109,11 +109,16 @@ fn answer(session: &Session, arguments: &Arguments) -> Result<Answer, Failure> {
 /// The hunt before its first round, or where an earlier one ended.
 fn hunt(session: &Session, arguments: &Arguments) -> Result<Hunt, Failure> {
     let host = Host::named(&arguments.tcp).unwrap_or(Host::Linux);
-    let remedy = "`knee list controllers` shows the names, `knee explain NAME` their settings";
+    let remedy = "name a controller alone: `knee list controllers` shows the names, `knee explain NAME` their settings";
     let contestants = Contestants::new(&arguments.scheme, &arguments.against, host, session.extensions())
         .map_err(|why| Failure::usage(why, remedy))?;
     let both = [&contestants.subject, &contestants.reference];
+    if both[0].name == both[1].name {
+        let message = format!("`{}` is compared with itself, which makes every score 0", both[0].name);
+        return Err(Failure::usage(message, "name another controller with --against"));
+    }
     session.simulated(both.into_iter().filter_map(|one| one.controller()), "a hunt")?;
+    distinct("--for: the weakness", &arguments.weaknesses, String::clone)?;
     let named = |name: &String| Weakness::named(name);
     let mut weaknesses: Vec<&'static Weakness> = arguments.weaknesses.iter().filter_map(named).collect();
     if weaknesses.is_empty() {
@@ -131,6 +136,12 @@ fn hunt(session: &Session, arguments: &Arguments) -> Result<Hunt, Failure> {
                 "give the same arguments, or start over without --resume",
             )
         })?;
+        let known = hunt.progress.evaluations;
+        if arguments.evaluations < known {
+            let message =
+                format!("--evaluations {}: `{}` has {known} networks", arguments.evaluations, path.display());
+            return Err(Failure::usage(message, format!("ask for {known} or more, which are counted in all")));
+        }
     }
     Ok(hunt)
 }
@@ -141,7 +152,7 @@ fn conduct(
     mut hunt: Hunt,
     arguments: &Arguments,
 ) -> Result<(Answer, Vec<Finding>), Failure> {
-    session.listen_saying("stopping; findings so far are kept (again to stop at once)")?;
+    session.listen_saying("stopping; findings so far are reported without being simplified further (again to stop at once, without a report)")?;
     let (last, before) = (arguments.evaluations, hunt.progress.evaluations);
     let bar = session.bar(last.saturating_sub(before));
     while hunt.progress.evaluations < last && !session.asked() {
@@ -157,15 +168,14 @@ fn conduct(
         bar.say(format!("{} networks, {name} {score:.2}", hunt.progress.evaluations));
     }
     bar.close();
-    let unfinished = (hunt.progress.evaluations < last).then(|| {
-        format!(
-            "stopped after {} of {last} networks; --resume with hunt.json resumes there",
-            hunt.progress.evaluations
-        )
+    let Confirmed { findings, others } = confirmed(session, &hunt, arguments)?;
+    let evaluated = hunt.progress.evaluations;
+    let unfinished = session.asked().then(|| match evaluated < last {
+        true => format!("stopped after {evaluated} of {last} networks; --resume with hunt.json resumes there"),
+        false => "stopped before all findings were simplified; --resume with hunt.json simplifies them".into(),
     });
-    let findings = findings(session, &hunt, arguments)?;
     let links: Vec<String> = findings.iter().map(|finding| studio(&finding.text)).collect();
-    let outcome = Outcome { hunt: &hunt, findings: &findings, links: &links };
+    let outcome = Outcome { hunt: &hunt, findings: &findings, links: &links, others: &others };
     let texts = findings.iter().map(|finding| (finding.id.clone(), finding.text.clone())).collect();
     let made = manifest::of(session, texts, vec![hunt.seed], Vec::new());
     let document = report::document(&outcome, &made);
@@ -174,8 +184,15 @@ fn conduct(
     Ok((Answer { unfinished, ..Answer::whole(document, told, tables) }, findings))
 }
 
-/// Shrinks the worst networks of each weakness, and makes experiments of them.
-fn findings(session: &Session, hunt: &Hunt, arguments: &Arguments) -> Result<Vec<Finding>, Failure> {
+/// The fate of the worst networks.
+struct Confirmed {
+    findings: Vec<Finding>,
+    /// For each weakness, the networks of which other seeds do not show it.
+    others: Vec<usize>,
+}
+
+/// Shrinks the worst networks of each weakness, and makes experiments of them. Once the session is asked to stop, they stay as they are.
+fn confirmed(session: &Session, hunt: &Hunt, arguments: &Arguments) -> Result<Confirmed, Failure> {
     let most = arguments.findings as usize;
     let suspects: Vec<_> = (0..hunt.arena.weaknesses.len())
         .flat_map(|weakness| hunt.suspects(weakness).into_iter().map(move |elite| (weakness, elite)))
@@ -184,16 +201,25 @@ fn findings(session: &Session, hunt: &Hunt, arguments: &Arguments) -> Result<Vec
     let tried: Vec<_> = (0..hunt.arena.weaknesses.len())
         .flat_map(|weakness| suspects.iter().filter(move |(own, _)| *own == weakness).take(2 * most))
         .collect();
+    let bar = session.bar(tried.len() as u64);
+    bar.say("simplifying findings".into());
     let simpler = threads::map(session, &tried, |(weakness, elite)| {
-        shrink(&hunt.arena, *weakness, &elite.genome, &hunt.profile)
+        let shrunk = shrink(&hunt.arena, *weakness, &elite.genome, &hunt.profile, || !session.asked());
+        bar.add(1);
+        shrunk
     });
+    bar.close();
     let contestants = &hunt.arena.contestants;
     let about = format!("profile {}, seed {}", hunt.profile.name, hunt.seed);
     let origin = Origin { contestants, about, extensions: session.extensions() };
     let bare = contestants.subject.name.split(':').next().unwrap_or_default();
     let mut findings: Vec<Finding> = Vec::new();
+    let mut others = vec![0; hunt.arena.weaknesses.len()];
     for ((place, _), shrunk) in tried.iter().zip(simpler) {
-        let Some(shrunk) = shrunk.map_err(|invalid| refused(&invalid.to_string()))? else { continue };
+        let Some(shrunk) = shrunk.map_err(|invalid| refused(&invalid.to_string()))? else {
+            others[*place] += 1;
+            continue;
+        };
         let weakness = hunt.arena.weaknesses[*place];
         let alike = findings.iter().filter(|finding| finding.weakness.name == weakness.name);
         let (count, known) = alike.fold((0, false), |(count, known), finding| {
@@ -206,7 +232,7 @@ fn findings(session: &Session, hunt: &Hunt, arguments: &Arguments) -> Result<Vec
         let finding = Finding::new(&origin, (id, weakness), &shrunk.genome, shrunk.score);
         findings.extend(finding.map_err(|why| refused(&why))?);
     }
-    Ok(findings)
+    Ok(Confirmed { findings, others })
 }
 
 fn refused(why: &str) -> Failure {

@@ -30,8 +30,12 @@ Examples:
   knee identify my.pcap --against reno,cubic,bbr
   knee identify connection.sqlog            the qlog of a QUIC sender
   knee identify my.pcapng --flow 10.0.0.1:443-10.0.0.2:5001 --json | jq '.flows[].controller'
-  tshark -r my.pcap -T fields -E header=y -E separator=, -E quote=d -e frame.time_relative -e ip.src -e ip.dst \\
-    -e tcp.srcport -e tcp.dstport -e tcp.seq -e tcp.ack -e tcp.len > my.csv; knee identify my.csv
+  tshark -r my.pcap -T fields -E header=y -E separator=, -E quote=d \\
+    -e frame.time_relative -e ip.src -e ip.dst -e tcp.srcport -e tcp.dstport \\
+    -e tcp.seq -e tcp.ack -e tcp.len -e tcp.flags.syn \\
+    -e tcp.options.timestamp.tsval -e tcp.options.timestamp.tsecr \\
+    -e tcp.options.sack_le -e tcp.options.sack_re > my.csv
+  knee identify my.csv
 
 Nothing is learned from examples: each candidate is led through the capture, and what it would have had in flight is compared with what \
 was. A capture is best taken at the sender of the data, with headers whole, and begins with the handshake; a qlog is that of the sender. \
@@ -127,6 +131,13 @@ fn captured(session: &Session, arguments: &Arguments) -> Result<Found, Failure> 
     let suspects = asked(&arguments.against, &MAINLINE, suspects)?;
     let Files { capture, mut notes, warnings } = open(&arguments.files)?;
     warnings.iter().for_each(|warning| session.tell(format!("warning: {warning}")));
+    if capture.senders().is_empty() {
+        let names: Vec<String> = arguments.files.iter().map(|file| format!("`{}`", file.display())).collect();
+        return Err(Failure::run(
+            format!("no TCP data in {}", names.join(", ")),
+            "capture a TCP transfer with at least 120 bytes of each packet, or export `tcp.len` of its packets",
+        ));
+    }
     let mut flows = Vec::new();
     for direction in directions(&capture, arguments.flow.as_deref())? {
         let flow = shown(direction);
@@ -138,7 +149,7 @@ fn captured(session: &Session, arguments: &Arguments) -> Result<Found, Failure> 
     if flows.is_empty() {
         return Err(Failure::run(
             "no flow of the capture has a round trip",
-            "capture both directions of a TCP transfer at its sender",
+            "capture both directions of a TCP transfer at its sender, and each packet once",
         ));
     }
     Ok((flows, notes))
@@ -153,6 +164,9 @@ fn asked(
     let names = match against {
         [] => usual.iter().map(|name| (*name).to_string()).collect(),
         [all] if all == ALL => Vec::new(),
+        named if named.iter().any(|name| name == ALL) => {
+            return Err(Failure::usage(format!("--against: `{ALL}` beside names"), format!("give `{ALL}` alone, or names")));
+        }
         named => named.to_vec(),
     };
     made(&names).map_err(|message| {
@@ -197,14 +211,11 @@ fn shown((from, to): Direction) -> String {
 /// The requested flow, or those with the most data.
 fn directions(capture: &Capture, asked: Option<&str>) -> Result<Vec<Direction>, Failure> {
     let senders = capture.senders();
-    let Some((_, most)) = senders.first() else {
-        return Err(Failure::run(
-            "the capture has no TCP data",
-            "capture a TCP transfer, with at least 120 bytes of each packet",
-        ));
-    };
     let Some(asked) = asked else {
-        let large = senders.iter().filter(|(_, bytes)| bytes * PART >= *most);
+        // Of those whose acknowledgements were captured, too.
+        let answered = || senders.iter().filter(|(direction, _)| capture.is_answered(*direction));
+        let most = answered().next().map_or(0, |(_, bytes)| *bytes);
+        let large = answered().filter(|(_, bytes)| bytes * PART >= most);
         return Ok(large.take(MOST_FLOWS).map(|(direction, _)| *direction).collect());
     };
     let wanted = capture::parse_direction(asked).filter(|one| senders.iter().any(|(known, _)| known == one));

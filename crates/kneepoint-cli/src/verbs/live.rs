@@ -36,7 +36,7 @@ use crate::means::{Means, MeansOptions, Sweep};
 use crate::outputs::{Out, directory, numbered, report_at, slug, write_report};
 use crate::pictures::ChartOptions;
 use crate::terminal;
-use crate::values::distinct;
+use crate::values::{distinct, of_range};
 use cases::{Case, Cases, Choice, cases};
 use measure::{Attempt, Clock, measure};
 use on::Place;
@@ -74,7 +74,7 @@ pub struct Arguments {
     #[arg(required = true)]
     scenario: Option<PathBuf>,
     /// Runs of the kernel in each case, and seeds of the simulator
-    #[arg(long, default_value_t = 10, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
+    #[arg(long, default_value_t = 10, value_name = "N", value_parser = of_range::<u64>(1..=1000))]
     repetitions: u64,
     /// Run these programs instead of plain sockets, and print their own reports next to the meter's
     #[arg(long, value_enum, value_name = "PROGRAM", ignore_case = true)]
@@ -110,10 +110,10 @@ struct Runs {
     #[arg(long, value_name = "NAME=KERNEL", value_delimiter = ',', value_parser = pair)]
     cc_map: Vec<(String, String)>,
     /// Attempts until late packets do not spoil a run
-    #[arg(long, default_value_t = 3, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
+    #[arg(long, default_value_t = 3, value_name = "N", value_parser = of_range::<u32>(1..=100))]
     attempts: u32,
     /// Simultaneous runs of the kernel, each in its own namespaces; they share the processor, so that times per packet grow
-    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = of_range::<u32>(1..=64))]
     at_once: u32,
     /// The kernel's own queue discipline at the bottleneck, with the kernel's defaults: kernel:fq_codel, kernel:codel:target=10ms
     ///

@@ -7,6 +7,7 @@ mod quic;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use kneepoint::scenario;
 use kneepoint::spec::Valid;
 use kneepoint::suggest::did_you_mean;
 use kneepoint::trace::FlowId;
@@ -23,6 +24,7 @@ use super::Verb;
 use crate::controller::controller;
 use crate::failure::Failure;
 use crate::flow::tagged;
+use crate::values::of_range;
 
 /// Play a trace of acknowledgements to a controller of the laboratory and to the kernel's
 #[derive(Args)]
@@ -47,8 +49,8 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', default_value = "sim,native-bpf")]
     on: Vec<String>,
     /// Steps to show before and after the one at which the windows part
-    #[arg(long, value_name = "N", default_value_t = 3)]
-    context: usize,
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = of_range::<u32>(0..=1_000_000))]
+    context: u32,
     /// Run the first case of a scenario and print the trace of one of its flows
     #[arg(long, value_name = "SCENARIO")]
     record: Option<PathBuf>,
@@ -59,7 +61,7 @@ pub struct Arguments {
     #[arg(long, value_enum, default_value_t, ignore_case = true, requires = "record")]
     host: Host,
     /// The seed of the recorded run, instead of the scenario's first
-    #[arg(long, requires = "record")]
+    #[arg(long, value_name = "SEED", value_parser = scenario::seed, requires = "record")]
     seed: Option<u64>,
 }
 
@@ -181,7 +183,7 @@ fn play_back(
     };
     let verdict = compare(&config, &mut make()?, &steps);
     let view = View { names: chosen.iter().map(|(name, _)| *name).collect(), steps: &steps, verdict };
-    let shown = view.shown(arguments.context, &mut make()?);
+    let shown = view.shown(arguments.context as usize, &mut make()?);
     if as_json {
         session.print_json(&view.json(cc, &shown))?;
     } else {

@@ -240,12 +240,14 @@ fn conduct(session: &Session, mut study: Reproduce, sweep: &Sweep) -> Result<Jud
     let conducted = conductor::conduct(session, &mut study, sweep, &())?;
     let (left, planned, effort) = (conducted.left(), conducted.planned, conducted.records.effort());
     if left > 0 {
-        let why = if conducted.spent { "the budget was spent" } else { "stopped" };
-        return Err(Failure::Interrupted(format!(
-            "{why}: {left} runs were not finished; {} are kept\n\
-             the same command continues, and then judges the claims",
-            reproduction::effort(&effort)
-        )));
+        let kept = format!("{left} runs were not finished; {} are kept", reproduction::effort(&effort));
+        let remedy = "the same command continues, and then judges the claims";
+        return Err(match sweep.budget.filter(|_| conducted.spent) {
+            Some(budget) => {
+                Failure::run(format!("the budget, {}, was spent: {kept}", conductor::people(budget)), remedy)
+            }
+            None => Failure::Interrupted(format!("stopped: {kept}\n{remedy}")),
+        });
     }
     Ok(Judged { outcomes: conducted.outcome, effort, planned })
 }

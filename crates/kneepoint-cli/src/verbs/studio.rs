@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 
 use super::Verb;
 use crate::failure::Failure;
+use crate::values::of_range;
 
 /// Open a scenario in a page that simulates as you drag its sliders
 #[derive(Args)]
@@ -30,7 +31,7 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// The port on this machine; any free one with 0 [default: 5633, where links in reports lead, or any free one]
-    #[arg(long, value_name = "PORT", conflicts_with = "out")]
+    #[arg(long, value_name = "PORT", value_parser = of_range::<u16>(0..=u16::MAX), conflicts_with = "out")]
     port: Option<u16>,
     /// The page that `make studio` built [default: studio.html next to the program, or out/studio/index.html]
     #[arg(long, value_name = "FILE")]

@@ -109,6 +109,21 @@ fn an_uneven_mix_runs_both_orders_and_the_fair_share_follows_it() {
 }
 
 #[test]
+fn a_precision_is_told_with_the_shares_that_have_it_and_a_forecast_with_what_may_follow() {
+    let here = tempfile::tempdir().unwrap();
+    let one = ["--buffers", "2bdp", "--flows", "2", "--duration", "8s", "--out", "o", "--precision", "50%"];
+    let said = stdout(&knee(here.path(), &[&SMALL[..7], &one].concat()));
+    let told = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    let begin = told.find("Precision: ").unwrap_or_else(|| panic!("{said}"));
+    assert!(told[begin..].contains(" 4 shares are within 50 % of the fair share, with "), "{said}");
+    let forecast = knee(here.path(), &small(&["--precision", "0.1%", "--dry-run"]));
+    let told = stderr(&forecast);
+    for part in ["the first 8 seeds", "within 0.1 %", "1000 seeds at most, and no run begins after 300s"] {
+        assert!(told.contains(part), "{told}");
+    }
+}
+
+#[test]
 fn a_division_that_is_not_quite_the_mix_is_told() {
     let here = tempfile::tempdir().unwrap();
     let odd = ["--flows", "11", "--seeds", "1"];
@@ -153,7 +168,7 @@ fn what_cannot_meet_is_refused_with_a_remedy() {
         (&["--buffers", "1bdp,1.0BDP"], &["--buffers: `1.0BDP` is given twice"]),
         (&["--buffers", "1s,1000ms"], &["--buffers: `1000ms` is given twice"]),
         (&["--enough", "0"], &["--enough 0", "between 0 and 1"]),
-        (&["--flows", "1"], &["--flows", "2..=100000"]),
+        (&["--flows", "1"], &["--flows", "1 is outside the allowed range, 2 to 100000"]),
         (&["--flows", "4,4"], &["--flows: `4` is given twice"]),
         (&["--buffers", "1bdp,lots"], &["lots", "750pkt"]),
         (&["--queue", "blue"], &["blue", "knee list"]),

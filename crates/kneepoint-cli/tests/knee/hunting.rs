@@ -37,6 +37,12 @@ fn a_hunt_in_two_parts_has_the_outcome_of_one() {
     hunt(here.path(), &["--evaluations", "64", "--out", "half"]);
     let rest = hunt(here.path(), &["--evaluations", "192", "--resume", "half/hunt.json", "--out", "rest"]);
     assert_eq!((&whole["weaknesses"], &whole["findings"]), (&rest["weaknesses"], &rest["findings"]));
+    let fewer = [ASKED, &["--evaluations", "32", "--resume", "half/hunt.json"]].concat();
+    assert_refuses(
+        &knee(here.path(), &fewer),
+        2,
+        &["`half/hunt.json` has 64 networks", "ask for 64 or more"],
+    );
     let other = [ASKED, &["--seed", "2", "--resume", "half/hunt.json"]].concat();
     assert_refuses(&knee(here.path(), &other), 2, &["its seed is 1, and this hunt's is 2"]);
 }
@@ -49,8 +55,11 @@ fn what_cannot_be_hunted_is_refused_with_a_remedy() {
         (&["hunt", "vegas", "--against", "cubi"], "cubic"),
         (&["hunt", "vegas", "--for", "luck"], "starvation"),
         (&["hunt", "vegas", "--profile", "wire"], "wired"),
-        (&["hunt", "vegas", "--evaluations", "0"], "1.."),
+        (&["hunt", "vegas", "--evaluations", "0"], "1 to 1000000000"),
         (&["hunt", "vegas", "--resume", "none.json"], "none.json"),
+        (&["hunt", "vegas/red"], "`vegas/red` has a queue, and each network of a hunt has its own"),
+        (&["hunt", "vegas", "--against", "vegas"], "compared with itself"),
+        (&["hunt", "vegas", "--for", "use,use"], "the weakness `use` is given twice"),
     ] {
         let refused = knee(here.path(), arguments);
         assert!(!refused.status.success() && stderr(&refused).contains(saying), "{}", stderr(&refused));

@@ -54,6 +54,8 @@ fn a_qlog_that_does_not_tell_is_refused_with_its_name() {
     fs::write(here.path().join("unanswered.sqlog"), log(40, 20)).unwrap();
     fs::write(here.path().join("silent.sqlog"), HEAD).unwrap();
     fs::write(here.path().join("x.csv"), "no qlog").unwrap();
+    fs::write(here.path().join("cut.qlog"), &HEAD[..40]).unwrap();
+    fs::write(here.path().join("odd.qlog"), "{odd").unwrap();
     fs::write(here.path().join("a.qlog"), AIOQUIC).unwrap();
     for (words, status, said) in [
         (
@@ -71,6 +73,20 @@ fn a_qlog_that_does_not_tell_is_refused_with_its_name() {
         (&["identify", "a.qlog", "--flow", "nobody"], 2, ["no connection `nobody`", "with the most data: "]),
         (&["identify", "a.qlog", "--charts", "png"], 2, ["--charts, --size and --font", "--out DIR"]),
         (&["identify", "a.qlog", "--against", "xcp"], 2, ["`xcp` needs feedback", "knee list"]),
+        (&["identify", "a.qlog", "--against", "all,reno"], 2, ["`all` beside names", "give `all` alone"]),
+        (
+            &["identify", "cut.qlog"],
+            1,
+            ["`cut.qlog` at byte 0: the record ends too early", "JSON text sequence"],
+        ),
+        (
+            &["identify", "odd.qlog"],
+            1,
+            [
+                "`odd.qlog` at byte 0: the record is no JSON from its line 1, column 2 on",
+                "JSON text sequence",
+            ],
+        ),
     ] {
         assert_refuses(&knee(here.path(), words), status, &said);
     }

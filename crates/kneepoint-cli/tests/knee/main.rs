@@ -65,7 +65,7 @@ fn say(line: &str) {
 /// The command `knee` with these arguments.
 fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_knee"));
-    command.args(arguments).stdin(Stdio::null());
+    command.args(arguments).stdin(Stdio::null()).env_remove("COLUMNS");
     command
 }
 

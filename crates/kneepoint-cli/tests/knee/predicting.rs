@@ -107,6 +107,21 @@ fn what_cannot_be_watched_is_refused_with_what_can() {
 }
 
 #[test]
+fn csv_of_tshark_is_a_capture_and_no_scenario() {
+    let here = tempfile::tempdir().unwrap();
+    let text = "frame.number,_ws.col.Time,frame.len,tcp.seq,ip.dst,tcp.dstport,tcp.len,tcp.ack,tcp.srcport,frame.time_relative\n\
+                1,x,60,0,10.0.0.2,5000,0,0,4000,0.0\n2,x,60,0,10.0.0.1,4000,0,1,5000,0.1\n";
+    std::fs::write(here.path().join("reno.csv"), text).unwrap();
+    let listed = knee(here.path(), &["predict", "reno.csv", "--flows"]);
+    assert!(!stderr(&listed).contains("TOML"), "{}", stderr(&listed));
+    for verb in ["run", "check"] {
+        let told =
+            ["`reno.csv` is a packet capture, but expected is a scenario in TOML", "`knee identify FILE`"];
+        assert_refuses(&knee(here.path(), &[verb, "reno.csv"]), 1, &told);
+    }
+}
+
+#[test]
 fn a_bad_capture_is_told_as_one() {
     let here = tempfile::tempdir().unwrap();
     // A pcap file that ends with its header is one, of no packets.

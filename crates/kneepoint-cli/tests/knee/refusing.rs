@@ -38,14 +38,37 @@ fn toml_that_is_no_toml_is_refused_with_its_place() {
 }
 
 #[test]
+fn a_file_that_is_no_toml_has_ten_errors_and_the_number_of_the_others() {
+    let here = tempfile::tempdir().unwrap();
+    let output = knee_reading(here.path(), &["check", "-"], "no toml\n".repeat(1000).as_bytes());
+    assert_refuses(&output, 2, &["error: ", "-:1:", "… and 990 more errors of `-`"]);
+    assert_eq!(stderr(&output).matches("error: ").count(), 10, "{}", stderr(&output));
+}
+
+#[test]
 fn arguments_name_the_value_and_the_allowed_form() {
     let here = tempfile::tempdir().unwrap();
     for (arguments, sayings) in [
         (&["compare", "--rate", "150"][..], &["--rate", "150", "mbit"][..]),
         (&["compare", "--rate", "150mbps"], &["bits or bytes", "150mbit"]),
-        (&["compare", "--flows", "0"], &["--flows", "1..=100000"]),
+        (&["compare", "--flows", "0"], &["--flows", "0 is outside the allowed range, 1 to 100000"]),
+        (&["compare", "--jobs", "0"], &["--jobs", "0 is outside the allowed range, 1 to 1024"]),
+        (&["compare", "--seeds", "99999999999"], &["99999999999 is out of range", "1 to 10000"]),
+        (
+            &["compare", "--seed", "99999999999999999999"],
+            &[": 99999999999999999999 is out of range", "0 to 90"],
+        ),
+        (
+            &["hunt", "bbr", "--evaluations", "-1"],
+            &["-1 is not a whole number from 0 up; allowed is 1 to 10"],
+        ),
+        (&["hunt", "bbr", "--evaluations", "many"], &["\"many\" is not a whole number", "1 to 1000000000"]),
         (&["compare", "--measure", "9s..3s"], &["--measure", "ends before it begins"]),
         (&["compare", "--rtt", "99999999999999999999s"], &["--rtt", "out of range", "from 0s to 9007199s"]),
+        (
+            &["compare", "--budget", "0s"],
+            &["--budget", "\"0s\" is outside the allowed range, 1ms to 1000000s"],
+        ),
         (&["compare", "--duration", "-5s"], &["--duration", "`-5s` is out of range", "from 0s"]),
         (&["compare", "reno", "--rate", "-5mbit"], &["--rate", "`-5mbit` is out of range", "from 0mbit"]),
         (&["compare", "reno,cubic"], &["`reno,cubic` is a list of schemes", "`reno cubic`"]),
@@ -78,7 +101,9 @@ fn arguments_name_the_value_and_the_allowed_form() {
         (&["compare", "--tcp", "payload"], &["payload", "--tcp rto_min=1s"]),
         (&["compare", "--tcp", "payloud=1kb"], &["payloud", "did you mean `payload`"]),
         (&["compare", "--tcp", "dupthresh=0"], &["dupthresh", "1 to 1000"]),
-        (&["compare", "prt"], &["prt", "pert"]),
+        (&["compare", "prt"], &["prt", "did you mean `pert`?"]),
+        (&["compare", "foo"], &["expected one of `reno`, ", " more", "`knee list controllers"]),
+        (&["hunt", "foo"], &["expected one of `reno`, ", " more", "`knee list controllers`"]),
         (&["compare", "pert", "pert"], &["given twice"]),
         (&["compare", "--duratoin", "1s"], &["--duratoin", "--duration"]),
         (&["compare", "--pcap", "nowhere", "reno"], &["nowhere", "expected one of "]),

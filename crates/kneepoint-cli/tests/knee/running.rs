@@ -60,6 +60,8 @@ fn seeds_that_change_nothing_are_said_and_have_no_intervals() {
     std::fs::write(here.path().join("mine.toml"), text).unwrap();
     let said = stdout(&knee(here.path(), &["run", "mine.toml"]));
     assert!(said.contains("nothing here is random") && !said.contains('±'), "{said}");
+    let precise = stdout(&knee(here.path(), &["run", "mine.toml", "--precision", "5%"]));
+    assert!(precise.contains("all seeds gave the same"), "{precise}");
     let json = json(&knee(here.path(), &["run", "mine.toml", "--json"]));
     assert_eq!(json["schemes"][0]["utilization"]["half_width"], serde_json::Value::Null);
 }

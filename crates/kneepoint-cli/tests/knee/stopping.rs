@@ -95,6 +95,16 @@ fn an_interrupt_before_the_first_run_ends_says_so() {
     assert!(!here.path().join("out/report.html").exists());
 }
 
+#[test]
+fn a_budget_that_ends_before_the_first_run_is_named_with_its_option() {
+    let here = tempfile::tempdir().unwrap();
+    let study =
+        ["compare", "reno", "--duration", "2s", "--sample", "0s", "--seeds", "2000", "--budget", "1ms"];
+    let output = knee(here.path(), &study);
+    assert_refuses(&output, 1, &["the budget, 1ms, ended before the first run finished", "`--budget TIME`"]);
+    assert!(!here.path().join("out/compare/report.html").exists());
+}
+
 /// Runs in a shell that ignores the signal, as with `nohup`; otherwise the same would stop it.
 #[cfg(target_os = "linux")]
 #[test]

@@ -25,6 +25,17 @@ fn list_has_one_line_for_each_name_and_says_it_in_json_too() {
 }
 
 #[test]
+fn lists_and_explanations_have_the_width_in_columns_in_a_pipe_too() {
+    for arguments in [&["list"][..], &["list", "controllers"], &["explain", "cubic"]] {
+        let widest = |columns: &str| {
+            let told = stdout(&command(arguments).env("COLUMNS", columns).output().unwrap());
+            told.lines().map(|line| line.chars().count()).max()
+        };
+        assert!(widest("80") <= Some(80) && widest("") > Some(80), "{arguments:?}");
+    }
+}
+
+#[test]
 fn a_metric_and_a_column_of_one_name_are_explained_together_with_what_counts() {
     let here = tempfile::tempdir().unwrap();
     let explained = stdout(&knee(here.path(), &["explain", "retransmissions"]));

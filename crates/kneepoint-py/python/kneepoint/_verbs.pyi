@@ -459,7 +459,7 @@ def predict(
 ) -> Result:
     """Score congestion predictors, in a simulation or on a packet capture.
 
-    files: A scenario in TOML, `-` for standard input; or captures, pcap or pcapng, of one path, or qlog, compressed (.gz .zst .xz) or not [default: the PERT paper's tagged flow, shortened]
+    files: A scenario in TOML, `-` for standard input; or captures of one path, pcap, pcapng or CSV of tshark, or qlog, compressed (.gz .zst .xz) or not [default: the PERT paper's tagged flow, shortened]
     flow: The flow to watch: GROUP/PLACE of a scenario, its place from 0 [default: the first]; or of a capture ADDRESS:PORT-ADDRESS:PORT, the sender first [default: the flow with the most data]
     flows: List the flows of a capture, and watch none
     all: Watch every flow of a capture that has 100 round trips or more

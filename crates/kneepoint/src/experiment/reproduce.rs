@@ -111,13 +111,13 @@ fn seed_further(experiment: &mut Experiment, had: impl Fn(&Labels) -> Option<usi
 impl Study for Reproduce {
     type Outcome = Vec<Reproduction>;
 
-    fn again(&mut self, outcomes: &Vec<Reproduction>) -> Option<&'static str> {
+    fn again(&mut self, outcomes: &Vec<Reproduction>) -> Option<String> {
         let full = self.pace == Pace::Full;
         // Held-back runs come first: noise is estimated from all seeds of an experiment, and other readings are for the
         // final verdict.
         let further = full && (self.doubt(outcomes) | self.seed(outcomes));
         let further = self.release(outcomes) | further;
-        further.then_some(if self.held.is_empty() { READINGS } else { READINGS_AND_SEEDS })
+        further.then(|| String::from(if self.held.is_empty() { READINGS } else { READINGS_AND_SEEDS }))
     }
 
     fn every_round(&mut self) {

@@ -10,7 +10,7 @@ use super::tree::{Key, Node, Table, Value};
 use crate::fault::Faults;
 use crate::settings::Raw;
 use crate::settings::names::same_name;
-use crate::suggest::did_you_mean;
+use crate::suggest::{MANY, did_you_mean};
 use crate::tcp;
 
 /// Whether a name means a preset before it means a member: `reno` is both.
@@ -65,13 +65,13 @@ pub(crate) fn choose_from<F: Family>(
     let kind = match table.get("kind").map(|kind| (kind, kind.as_text())) {
         Some((kind, Some(name))) => (name, &kind.span),
         Some((kind, None)) => {
-            let help = did_you_mean(&kind.show(), &extensions.names::<F>());
+            let help = meant::<F>(&kind.show(), extensions);
             faults.add_with_help(&kind.span, format!("`{}` is not a {}", kind.show(), members.what), help);
             return None;
         }
         None if members.implied => (members.registry[0].name, &table.span),
         None => {
-            let help = did_you_mean("", &extensions.names::<F>());
+            let help = meant::<F>("", extensions);
             faults.add_with_help(
                 &table.span,
                 format!("{place} needs `kind`, the name of a {}", members.what),
@@ -83,7 +83,7 @@ pub(crate) fn choose_from<F: Family>(
     let kind = (members.declared(kind.0).unwrap_or(kind.0), kind.1);
     let Some(mut chosen) = named::<F>(kind.0, precedence, extensions) else {
         let message = format!("there is no {} called `{}`", members.what, kind.0);
-        faults.add_with_help(kind.1, message, did_you_mean(kind.0, &extensions.names::<F>()));
+        faults.add_with_help(kind.1, message, meant::<F>(kind.0, extensions));
         return None;
     };
     let place = format!("{place} (kind {})", kind.0);
@@ -96,6 +96,13 @@ pub(crate) fn choose_from<F: Family>(
     let shape = Shape { place: &place, besides: BESIDES, required: (members.required)(kind.0) };
     fill(table, shape, &mut [&mut chosen.config], faults);
     (faults.len() == before).then_some(chosen)
+}
+
+/// The remedy for a name that no member has.
+pub(super) fn meant<F: Family>(name: &str, extensions: &Extensions) -> String {
+    let names = extensions.names::<F>();
+    let help = did_you_mean(name, &names);
+    if names.len() > MANY { help + " (`knee list` shows all names)" } else { help }
 }
 
 fn named<F: Family>(name: &str, precedence: Precedence, extensions: &Extensions) -> Option<Chosen<F>> {

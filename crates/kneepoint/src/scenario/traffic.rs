@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Groups of traffic: from the sections of sources to requirements for the topology and groups for the engine.
 
-use super::choose::{Family, Precedence, choose_from, unfold};
+use super::choose::{Family, Precedence, choose_from, meant, unfold};
 use super::extensions::Extensions;
 use super::forms::{Name, Start};
 use super::host;
@@ -13,7 +13,6 @@ use crate::fault::Faults;
 use crate::link::NodeId;
 use crate::settings::{Assign, Auto, Never, Or, Settings};
 use crate::spec::{self, GREATEST_POPULATION, GREATEST_SEQUENCE, Member, Schedule};
-use crate::suggest::did_you_mean;
 use crate::traffic::{self, Kind};
 use crate::units::{Bytes, Interval, Span, Time};
 use crate::{cc, tcp};
@@ -276,7 +275,7 @@ fn sender(
             choose_from::<cc::Config>(&own, common, "cc", Precedence::Members, known, faults)
         }),
         None => {
-            let help = did_you_mean("", &frame.extensions.names::<cc::Config>());
+            let help = meant::<cc::Config>("", frame.extensions);
             faults.add_with_help(&table.span, format!("{place} needs `cc`, a congestion control"), help);
             None
         }

@@ -12,8 +12,10 @@
 //! spurious   a quarter of the retransmitted segments had not been lost, of hosts that cannot tell a spurious timeout
 //! ```
 //!
-//! A truncation is advised only if the rest passes the same test. A quantity that is unsteady is not called brief as well.
+//! Runs that several seeds have in common are counted once. A truncation is advised only if the rest passes the same test. A quantity that is unsteady is not called brief as well.
 //! docs/precision.md has the rates of false alarms for random runs.
+
+use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
@@ -101,7 +103,24 @@ impl<'c> From<&'c Compared> for Case<'c> {
     }
 }
 
-impl Case<'_> {
+impl<'c> Case<'c> {
+    /// Its runs without the repetitions of an earlier one, which add nothing to what is known.
+    fn distinct(&self) -> Vec<&'c Record> {
+        let mut known: BTreeMap<u64, Vec<&Record>> = BTreeMap::new();
+        let runs = self.runs.iter().filter(|run| {
+            let alike = known.entry(run.events).or_default();
+            let new = alike.iter().all(|other| other.rows != run.rows);
+            alike.extend(new.then_some(*run));
+            new
+        });
+        runs.collect()
+    }
+
+    /// Whether several seeds all gave the same run, so that further ones will.
+    fn is_certain(&self) -> bool {
+        self.runs.len() > 1 && self.distinct().len() == 1
+    }
+
     /// The beginning and the length of its window in seconds.
     fn window(&self) -> (f64, f64) {
         let window = self.valid.schedule().measure;
@@ -170,7 +189,7 @@ fn unsteady(cases: &[Case]) -> Vec<Caution> {
 
 /// Every quantity of a case.
 fn drifts<'c>(case: &'c Case<'c>) -> Vec<Found<'c>> {
-    let tables: Vec<_> = case.runs.iter().filter_map(|run| run.parts.as_ref()).collect();
+    let tables: Vec<_> = case.distinct().into_iter().filter_map(|run| run.parts.as_ref()).collect();
     let Some(first) = tables.first() else { return Vec::new() };
     let found = |column: usize| {
         let runs: Vec<Vec<f64>> = tables.iter().map(|table| table.values(column).collect()).collect();
@@ -235,9 +254,10 @@ fn whole(seconds: f64) -> String {
 
 /// The rows of each group in the runs of a case.
 fn groups<'c>(case: &'c Case<'c>) -> impl Iterator<Item = (&'c str, Vec<&'c Row>)> {
-    case.valid.groups().iter().map(|group| {
+    let runs = case.distinct();
+    case.valid.groups().iter().map(move |group| {
         let own = |row: &&Row| Subject::Group.has(row) && row.label("group") == group.name;
-        let rows = case.runs.iter().filter_map(move |run| run.rows.iter().find(own));
+        let rows = runs.iter().filter_map(|run| run.rows.iter().find(own));
         (group.name.as_str(), rows.collect())
     })
 }
@@ -279,7 +299,7 @@ fn trips(case: &Case) -> Option<f64> {
 /// The difference between both halves of the window, as a part of their mean and over all runs: of the queue, taken as one packet at least, of
 /// the throughput, and of the goodput of long transfers.
 fn halves<'c>(case: &'c Case<'c>) -> impl Iterator<Item = (String, f64)> {
-    let tables: Vec<_> = case.runs.iter().filter_map(|run| run.parts.as_ref()).collect();
+    let tables: Vec<_> = case.distinct().into_iter().filter_map(|run| run.parts.as_ref()).collect();
     let goodput = long(case).map(|(group, _)| (format!("goodput_bps[{group}]"), 0.0));
     let of_link = [("queue_mean_packets", 1.0), ("throughput_bps", 0.0)];
     let of_link = of_link.map(|(key, least)| (format!("{key}[bottleneck]"), least));
@@ -307,16 +327,17 @@ fn epochs(case: &Case) -> Option<Caution> {
         (epochs > 0.0 && epochs < EVENTS).then_some((group, epochs))
     });
     let (group, epochs) = found.min_by(|one, other| one.1.total_cmp(&other.1))?;
+    let seeds = format!(", or {} seeds", libm::ceil(case.distinct().len() as f64 * EVENTS / epochs));
+    let (runs, seeds) = if case.is_certain() { ("each run", String::new()) } else { ("all runs", seeds) };
     Some(case.caution(
         Doubt::Epochs,
         group,
         epochs,
         format!(
-            "Few losses: {group} of {} recovered {} times in all runs, timeouts included; ten times need a window of {} s, or {} seeds.",
+            "Few losses: {group} of {} recovered {} times in {runs}, timeouts included; ten times need a window of {} s{seeds}.",
             case.name,
             number::plain(epochs),
-            whole(length * EVENTS / epochs),
-            libm::ceil(case.runs.len() as f64 * EVENTS / epochs)
+            whole(length * EVENTS / epochs)
         ),
     ))
 }
@@ -339,10 +360,11 @@ fn tail(case: &Case) -> Option<Caution> {
         share,
         format!(
             "Incomplete tail: the longest of {count} transfers of {group} of {} took {percent} % of the time of all. Compare medians, \
-             or run at least {} transfers: {} times the seeds or the time.",
+             or run at least {} transfers: {} times the {}time.",
             case.name,
             libm::ceil(count * share / SHARE),
-            number::significant(share / SHARE, 2)
+            number::significant(share / SHARE, 2),
+            if case.is_certain() { "" } else { "seeds or the " }
         ),
     ))
 }
@@ -371,19 +393,17 @@ fn percentile(case: &Case) -> Option<Caution> {
 
 /// Some seeds that gave the same run. If all did, nothing is random, and the report says so.
 fn seeds(case: &Case) -> Option<Caution> {
-    let same = |one: &Record, other: &Record| one.events == other.events && one.rows == other.rows;
-    let earlier = |(place, run): (usize, &Record)| case.runs[..place].iter().any(|other| same(other, run));
-    let alike = case.runs.iter().enumerate().filter(|(place, run)| earlier((*place, run))).count();
-    (alike > 0 && alike + 1 < case.runs.len()).then(|| case.caution(
+    let distinct = case.distinct().len();
+    let alike = case.runs.len() - distinct;
+    (alike > 0 && distinct > 1).then(|| case.caution(
         Doubt::Seeds,
         "seeds",
         alike as f64,
         format!(
             "Seeds are not independent: {alike} of {} runs of {} repeat another one. Let flows start at random (`start = \"0s..1s\"`), or \
-             give hosts jitter; with as many seeds the interval is that of {} runs.",
+             give hosts jitter; with as many seeds the interval is that of {distinct} runs.",
             case.runs.len(),
-            case.name,
-            case.runs.len() - alike
+            case.name
         ),
     ))
 }
@@ -397,8 +417,9 @@ fn spurious(case: &Case) -> Option<Caution> {
     if !case.valid.groups().iter().any(plain) || case.valid.network().links.iter().any(unseen) {
         return None;
     }
+    let runs = case.distinct();
     let sum = |subject: Subject, keys: &[&str]| -> f64 {
-        let rows = case.runs.iter().flat_map(|run| &run.rows).filter(|row| subject.has(row));
+        let rows = runs.iter().flat_map(|run| &run.rows).filter(|row| subject.has(row));
         rows.flat_map(|row| keys.iter().map(|key| row.value(key))).filter(|number| number.is_finite()).sum()
     };
     let timeouts = sum(Subject::Group, &["timeouts"]);

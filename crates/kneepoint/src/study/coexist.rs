@@ -16,7 +16,7 @@ use crate::scenario::scheme::Scheme;
 use crate::scenario::tree::{Table, Value};
 use crate::scenario::{Document, Extensions, Files, Queues};
 use crate::settings::Raw;
-use crate::table::{Row, number};
+use crate::table::Row;
 use crate::units::{Interval, Rate, Span, Time};
 
 /// The names of the two groups in scenarios: a controller may meet itself.
@@ -230,27 +230,32 @@ impl Coexist {
         &self.question.seeds
     }
 
-    /// The widest interval of a share, relative to the requested width; none where none is requested or known.
-    fn widest(&self, outcome: &Coexistence) -> Option<f64> {
+    /// The seeds of each share, and its interval relative to the requested width, which is infinite without seeds; nothing where no
+    /// precision is requested.
+    fn judged(&self, outcome: &Coexistence) -> Option<Vec<(usize, f64)>> {
         let wanted = self.precision?;
-        outcome
-            .cells
-            .iter()
-            .filter_map(|cell| cell.taken().half_width)
-            .map(|half| half / wanted)
-            .max_by(f64::total_cmp)
+        let of_share = |cell: &Encounter| {
+            cell.taken()
+                .half_width
+                .map_or((0, f64::INFINITY), |half_width| (cell.meetings.len(), half_width / wanted))
+        };
+        Some(outcome.cells.iter().map(of_share).collect())
     }
 
-    /// The deciding interval, for readers.
+    /// The number of shares that are as precise as requested, and the seeds that all of them need, for readers.
     pub fn told(&self, outcome: &Coexistence) -> Option<String> {
-        let percent = |part: f64| number::significant(100.0 * part, 2);
-        let (wanted, widest, seeds) = (self.precision?, self.widest(outcome)?, self.question.seeds.len());
-        let found = percent(wanted * widest);
-        let within = if widest <= 1.0 { "within" } else { "not within" };
-        Some(format!(
-            "Precision: all shares are {within} {} % of the fair share after {seeds} seeds; the last is ± {found} %.",
-            percent(wanted)
-        ))
+        let (wanted, judged) = (precision::percent(self.precision?), self.judged(outcome)?);
+        let within = judged.iter().filter(|(_, ratio)| *ratio <= 1.0).count();
+        let (all, seeds) = (judged.len(), outcome.seeds());
+        let (had, widest) = judged.into_iter().max_by(|one, other| one.1.total_cmp(&other.1))?;
+        Some(match precision::required(had, widest) {
+            None => {
+                format!("Precision: all {all} shares are within {wanted} of the fair share, with {seeds}.")
+            }
+            Some(required) => format!(
+                "Precision: {within} of {all} shares are within {wanted} of the fair share, with {seeds}. {required}"
+            ),
+        })
     }
 }
 
@@ -261,10 +266,12 @@ impl Study for Coexist {
         seed_by_seed(&self.question.seeds, self.encounters.iter().map(|(_, work)| work))
     }
 
-    fn again(&mut self, outcome: &Coexistence) -> Option<&'static str> {
-        let count = precision::next(self.question.seeds.len(), self.widest(outcome)?)?;
+    fn again(&mut self, outcome: &Coexistence) -> Option<String> {
+        let known =
+            self.judged(outcome)?.into_iter().map(|(_, ratio)| ratio).filter(|ratio| ratio.is_finite());
+        let count = precision::next(self.question.seeds.len(), known.max_by(f64::total_cmp)?)?;
         precision::reach(&mut self.question.seeds, count);
-        Some(precision::WHY)
+        Some(precision::why(count))
     }
 
     fn every_round(&mut self) {

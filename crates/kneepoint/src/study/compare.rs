@@ -91,10 +91,10 @@ impl Study for Compare {
         self.places().map(one).collect()
     }
 
-    fn again(&mut self, outcome: &Vec<Compared>) -> Option<&'static str> {
+    fn again(&mut self, outcome: &Vec<Compared>) -> Option<String> {
         let count = self.precision.as_ref()?.next(outcome, self.seeds.len())?;
         precision::reach(&mut self.seeds, count);
-        Some(precision::WHY)
+        Some(precision::why(count))
     }
 
     fn every_round(&mut self) {

@@ -50,7 +50,7 @@ pub trait Study {
     fn outcome(&self, records: &Records) -> Self::Outcome;
 
     /// Begins the next round if the outcome of this one calls for further runs, and returns the reason. Most studies have one round.
-    fn again(&mut self, _outcome: &Self::Outcome) -> Option<&'static str> {
+    fn again(&mut self, _outcome: &Self::Outcome) -> Option<String> {
         None
     }
 

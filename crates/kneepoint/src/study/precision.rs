@@ -27,8 +27,6 @@ use crate::table::{Bounds, Estimate, number, value};
 pub const LEAST: usize = 8;
 /// Seeds at most.
 pub const MOST: usize = 1000;
-/// The reason for another round.
-pub const WHY: &str = "some intervals are wider than asked for: more seeds are run";
 
 /// The requested width of intervals.
 #[derive(Clone, Debug, PartialEq)]
@@ -123,7 +121,9 @@ impl Precision {
             let estimate = Estimate::of(&numbers);
             let half_width = estimate.half_width?;
             let size = if metric.bounds == Bounds::FRACTION { 1.0 } else { estimate.mean.abs() };
-            let ratio = if half_width == 0.0 { 0.0 } else { half_width / (wanted * size) };
+            // Equal numbers differ only by the rounding of their sum.
+            let equal = half_width <= 1e-9 * estimate.mean.abs();
+            let ratio = if equal { 0.0 } else { half_width / (wanted * size) };
             let case = group.map_or(case.name.clone(), |group| format!("{group} of {}", case.name));
             Some(Widest { case, metric, estimate, ratio, seeds: numbers.len() })
         };
@@ -151,11 +151,14 @@ impl Precision {
         let spread = spread.map_or("± 0".to_string(), |spread| spread.to_string());
         let unit = if metric.unit.is_empty() { String::new() } else { format!(" {}", metric.unit) };
         let which = format!("{} of {case}, {spread}{unit}", metric.title);
-        match ratio <= 1.0 {
-            true => format!("Precision: within {self} after {seeds} seeds. Last: {which}."),
-            false => {
-                let all = needed(seeds, ratio);
-                format!("Precision: not within {self} after {seeds} seeds. Last: {which}, about {all} seeds.")
+        let seeds_told = number::counted(seeds, "seed");
+        match required(seeds, ratio) {
+            _ if ratio == 0.0 => {
+                format!("Precision: {self} could not be judged, as all seeds gave the same numbers.")
+            }
+            None => format!("Precision: within {self} after {seeds_told}. Last: {which}."),
+            Some(required) => {
+                format!("Precision: not within {self} after {seeds_told}. Last: {which}. {required}")
             }
         }
     }
@@ -177,6 +180,34 @@ pub fn reach(seeds: &mut Vec<u64>, count: usize) {
     seeds.extend((1..=further).map(|step| last.saturating_add(step)));
 }
 
+/// A sentence on the number of seeds that a widest interval of this ratio needs; none if it is narrow enough. Fewer seeds than [`LEAST`] are no
+/// ground for an estimate.
+pub fn required(seeds: usize, ratio: f64) -> Option<String> {
+    let all = needed(seeds, ratio);
+    match () {
+        () if ratio <= 1.0 => None,
+        () if seeds < LEAST => {
+            Some(format!("{LEAST} seeds at least are needed: allow more time with `--budget`."))
+        }
+        () if all <= MOST => Some(format!("About {all} seeds are needed.")),
+        () => Some(format!(
+            "About {all} seeds would be needed, and {MOST} are the most: measure a window {} times as long.",
+            all.div_ceil(MOST)
+        )),
+    }
+}
+
+/// The reason for another round, of this many seeds in all.
+pub fn why(seeds: usize) -> String {
+    format!("some intervals are wider than asked for: {seeds} seeds in the next round, {MOST} at most")
+}
+
+/// A requested precision as it is written: `0.1 %`.
+pub fn percent(part: f64) -> String {
+    // To six decimals a percentage is what it was before its division.
+    format!("{} %", libm::round(1e8 * part) / 1e6)
+}
+
 /// Seeds for an interval that is to be narrower by this ratio.
 fn needed(seeds: usize, ratio: f64) -> usize {
     // A number beyond all seeds saturates.
@@ -185,7 +216,6 @@ fn needed(seeds: usize, ratio: f64) -> usize {
 
 impl std::fmt::Display for Precision {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        let percent = |part: f64| format!("{} %", number::plain(100.0 * part));
         let usual = self.usual.map(percent);
         let short = |key: &str| metric(key).map_or("", |metric| metric.short.as_str());
         let named = self.named.iter().map(|(key, part)| format!("{} of {}", percent(*part), short(key)));
@@ -245,8 +275,38 @@ mod tests {
         let told = asked.told(&cases);
         assert_eq!(
             told,
-            "Precision: not within 2 % after 8 seeds. Last: Mean queue of a, ± 4.5 packets, about 40 seeds."
+            "Precision: not within 2 % after 8 seeds. Last: Mean queue of a, ± 4.5 packets. About 40 seeds are needed."
         );
+    }
+
+    #[test]
+    fn more_seeds_than_can_be_run_are_told_with_a_longer_window_and_few_are_no_ground_for_an_estimate() {
+        assert_eq!(required(8, 1.0), None);
+        assert_eq!(required(8, 10.0).as_deref(), Some("About 800 seeds are needed."));
+        assert_eq!(
+            required(8, 66.9).as_deref(),
+            Some(
+                "About 35805 seeds would be needed, and 1000 are the most: measure a window 36 times as long."
+            )
+        );
+        assert_eq!(
+            required(2, 120.0).as_deref(),
+            Some("8 seeds at least are needed: allow more time with `--budget`.")
+        );
+    }
+
+    #[test]
+    fn equal_numbers_of_all_seeds_are_no_precision() {
+        let told = "2%".parse::<Precision>().unwrap().told(&[case(&[10.0; 8])]);
+        assert_eq!(told, "Precision: 2 % could not be judged, as all seeds gave the same numbers.");
+    }
+
+    #[test]
+    fn a_precision_is_told_as_it_is_written() {
+        for text in ["0.1", "0.01", "5", "0.7", "2.25", "33.3333"] {
+            let asked: Precision = format!("{text}%").parse().unwrap();
+            assert_eq!(asked.to_string(), format!("{text} %"));
+        }
     }
 
     #[test]

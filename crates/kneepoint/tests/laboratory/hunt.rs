@@ -83,8 +83,10 @@ fn a_hunt_that_goes_on_ends_where_one_without_a_pause_does() {
     let mut first = whole.clone();
     rounds(&mut whole, 256);
     rounds(&mut first, 128);
-    let told =
-        json::render(&hunted(&Outcome { hunt: &first, findings: &[], links: &[] }, &Manifest::default()));
+    let told = json::render(&hunted(
+        &Outcome { hunt: &first, findings: &[], links: &[], others: &[0; 2] },
+        &Manifest::default(),
+    ));
     let mut second = hunt("vegas", &["use", "starvation"], 3);
     resume(&mut second, &told).unwrap();
     assert_eq!(second.progress, first.progress);
@@ -113,10 +115,12 @@ fn a_find_is_made_simple_and_its_claim_holds_and_its_case_fails() {
     let mut found = 0;
     for (place, name) in names.iter().enumerate() {
         let Some(elite) = hunt.suspects(place).first().copied().cloned() else { continue };
-        let Some(simple) = shrink(&hunt.arena, place, &elite.genome, &hunt.profile).unwrap() else {
+        let Some(simple) = shrink(&hunt.arena, place, &elite.genome, &hunt.profile, || true).unwrap() else {
             continue;
         };
         assert!(simple.genome.steps.len() <= 3, "{name}: {}", simple.genome);
+        let stopped = shrink(&hunt.arena, place, &elite.genome, &hunt.profile, || false).unwrap().unwrap();
+        assert_eq!((stopped.genome, stopped.tried), (elite.genome, 1));
         let weakness = Weakness::named(name).unwrap();
         let finding =
             Finding::new(&origin, (format!("vegas-{name}-1"), weakness), &simple.genome, simple.score)

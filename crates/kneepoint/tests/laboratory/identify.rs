@@ -274,6 +274,11 @@ fn an_echo_of_a_retransmission_that_was_captured_after_its_tick_is_not_older_tha
 fn a_fault_of_an_export_has_its_line() {
     let read = |text: &str| Capture::default().read_export(text).unwrap_err().to_string();
     assert!(read(&EXPORT.replace(",101,100", ",x,100")).contains("line 6: tcp.seq: `x`"));
+    assert!(
+        read(&EXPORT.replace("101,100,1", "101,524289,1"))
+            .contains("line 6: tcp.len: `524289` is not a whole number from 0 to 524288")
+    );
+    assert!(read(&EXPORT.replace(",101,100,1", ",101,100")).contains("line 6: 6 of 7 columns"));
     assert!(read(&EXPORT.replace("tcp.len", "length")).contains("tcp.len is missing"));
 }
 

@@ -155,7 +155,11 @@ fn a_misspelt_field_is_told_its_name() {
         &["[topology]", "did you mean `buffer`"],
     );
     refuses(&format!("nmae = \"x\"\n{DUMBBELL}{FLOWS}"), "nmae", &["did you mean `name`"]);
-    refuses(&format!("{DUMBBELL}[[flows]]\ncc = \"rno\"\n"), "\"rno\"", &["did you mean `reno`", "`sack`"]);
+    refuses(
+        &format!("{DUMBBELL}[[flows]]\ncc = \"rno\"\n"),
+        "\"rno\"",
+        &["did you mean `reno`?", "knee list"],
+    );
     refuses(&format!("{DUMBBELL}[queue]\nkind = \"tail\"\n{FLOWS}"), "\"tail\"", &["`droptail`"]);
     refuses(&format!("[tcp]\nrecovery = \"sakc\"\n{DUMBBELL}{FLOWS}"), "\"sakc\"", &["did you mean `sack`"]);
     refuses(&format!("[topology]\nkind = \"dumbell\"\n{FLOWS}"), "\"dumbell\"", &["did you mean `dumbbell`"]);

@@ -80,7 +80,7 @@ between: steady state, and the same on every machine with this compiler. `make t
 `validation/ns2/dumbbell.tcl`, alternating with our runs; its figure is the user time of the whole process. Times are
 the least of several rounds where no column says otherwise. *ns-2 / ours* and *times the plain build* are medians of the
 ratios within each round, because the speed of the machine changes between rounds; they may differ from the ratio of
-the two least times.
+the two least times. A case that stands in several tables was run again for each of them, at another speed of the machine.
 
 ";
 
@@ -96,7 +96,7 @@ and so do all cases except those with `minimal` or `quiet` in their names. Compa
 
 * A data packet and its acknowledgement cross six links in a full dumbbell with three events. The fewest links cost
   half the instructions, without a meter: `d100-minimal`.
-* The cost of a meter is `d100` less `d100-unwatched`.
+* The cost of a meter is `d100` less `d100-unwatched`, in instructions: in time the noise is as large.
 * Ten times the flows at seven times the rate take about as many instructions and more time: their state no longer
   fits the second-level cache. Short transfers (`web1000`) miss the first level and mispredict branches more often.
 * The largest parts are the walk of a packet along its path, `on_ack` and `poll` of the sender, and the event queue.

@@ -83,7 +83,7 @@ fn line(controller: &'static str, hunt: &Hunt) -> Result<Line, String> {
         .collect();
     let simpler: Vec<_> = suspects
         .par_iter()
-        .map(|(place, elite)| (*place, shrink(&hunt.arena, *place, &elite.genome, &hunt.profile)))
+        .map(|(place, elite)| (*place, shrink(&hunt.arena, *place, &elite.genome, &hunt.profile, || true)))
         .collect();
     let mut worst: Option<(f64, String)> = None;
     for (place, shrunk) in simpler {

@@ -16,8 +16,8 @@ pub struct Arguments {
     /// Make the captures that the folder lacks, of this machine's kernel as root (15 minutes for three controllers)
     #[arg(long)]
     record: bool,
-    /// Take the Linux in virtual time that `knee doctor --build-uml` built, which has all controllers, instead of this machine's
-    #[arg(long)]
+    /// Make them of the Linux in virtual time that `knee doctor --build-uml` built, which has all controllers, instead of this machine's
+    #[arg(long, requires = "record")]
     in_virtual_time: bool,
 }
 
@@ -30,8 +30,9 @@ pub fn run(Arguments { folder, record, in_virtual_time }: &Arguments) -> Result<
     if files.is_empty() {
         return Err(format!("{} has no captures: make them with --record", folder.dir.display()));
     }
-    let text = report(&record::kernel(&folder.dir)?, &try_all(&files, &all, folder.each)?);
-    folder.tell(if *in_virtual_time { "virtual" } else { "kernel" }, &text)
+    let kernel = record::kernel(&folder.dir)?;
+    let text = report(&kernel, &try_all(&files, &all, folder.each)?);
+    folder.tell(if kernel.ends_with(record::VIRTUAL) { "virtual" } else { "kernel" }, &text)
 }
 
 /// The captures of a folder, with rates in kbit/s.

@@ -3,6 +3,7 @@
 
 mod clip;
 
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -27,12 +28,16 @@ use crate::manifest;
 use crate::outputs::{Out, directory, report_at, slug, write_report};
 use crate::pictures::ChartOptions;
 use crate::terminal;
-use crate::values::distinct;
+use crate::values::{distinct, of_range};
 
 /// The group of a scenario that the film represents.
 const GROUP: &str = "video";
 /// The length of a run beyond the film: start-up, and the last pictures.
 const BEYOND: Span = Span::from_secs(5);
+/// Lengths of a film.
+const LENGTHS: RangeInclusive<Span> = Span::from_secs(5)..=Span::from_secs(3600);
+/// Lengths of what a player buffers.
+const CACHES: RangeInclusive<Span> = Span::from_millis(100)..=Span::from_secs(60);
 
 /// The film, and how to play it.
 #[derive(Args)]
@@ -52,7 +57,7 @@ pub struct Arguments {
     #[arg(default_value = "live.video")]
     scenario: PathBuf,
     /// The length of the film
-    #[arg(long, default_value = "210s", value_name = "TIME", value_parser = length)]
+    #[arg(long, default_value = "210s", value_name = "TIME", value_parser = of_range(LENGTHS))]
     length: Span,
     /// A film of your own, instead of the one that FFmpeg makes
     #[arg(long, value_name = "FILE", conflicts_with = "length")]
@@ -61,13 +66,13 @@ pub struct Arguments {
     #[arg(long, value_enum, default_value = "skip", value_delimiter = ',', ignore_case = true)]
     player: Vec<Watching>,
     /// The amount buffered when playback starts or resumes
-    #[arg(long, default_value = "1s", value_name = "TIME", value_parser = caching)]
+    #[arg(long, default_value = "1s", value_name = "TIME", value_parser = of_range(CACHES))]
     caching: Span,
     /// The largest amount buffered [default: as --caching]
-    #[arg(long, value_name = "TIME", value_parser = caching)]
+    #[arg(long, value_name = "TIME", value_parser = of_range(CACHES))]
     buffer: Option<Span>,
     /// Playbacks in each case
-    #[arg(long, default_value_t = 20, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
+    #[arg(long, default_value_t = 20, value_name = "N", value_parser = of_range::<u64>(1..=1000))]
     repetitions: u64,
     #[command(flatten)]
     runs: Runs,
@@ -264,21 +269,4 @@ fn write_windows(names: &[&str], measured: &[Vec<Screened>], out: &Path) -> Resu
         }
     }
     Ok(())
-}
-
-/// `60s`
-fn length(text: &str) -> Result<Span, String> {
-    within(text, Span::from_secs(5), Span::from_secs(3600))
-}
-
-fn caching(text: &str) -> Result<Span, String> {
-    within(text, Span::from_millis(100), Span::from_secs(60))
-}
-
-fn within(text: &str, least: Span, most: Span) -> Result<Span, String> {
-    let span: Span = text.parse()?;
-    if span < least || span > most {
-        return Err(format!("{span} is not within {least}..{most}"));
-    }
-    Ok(span)
 }

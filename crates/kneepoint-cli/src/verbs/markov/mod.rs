@@ -27,7 +27,7 @@ use crate::means::{Means, MeansOptions, Sweep};
 use crate::outputs::{Out, report_at, write_report, write_scenarios};
 use crate::pictures::ChartOptions;
 use crate::terminal;
-use crate::values::distinct;
+use crate::values::{distinct, of_range};
 use parameters::Chosen;
 
 /// Analyse RATCP and TCP competing with short sessions as a Markov renewal process
@@ -65,7 +65,7 @@ pub struct Arguments {
     sensitivity: bool,
     /// Draw this many intervals or recoveries at each point, too [default without a number: 2000000]
     #[arg(long, value_name = "CYCLES", num_args = 0..=1, default_missing_value = "2000000",
-          value_parser = clap::value_parser!(u64).range(1000..=1_000_000_000))]
+          value_parser = of_range::<u64>(1000..=1_000_000_000))]
     monte_carlo: Option<u64>,
     /// Simulate packets at each point, too
     #[arg(long)]

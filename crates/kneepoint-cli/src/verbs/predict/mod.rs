@@ -52,7 +52,7 @@ MPLS) are opened and IP fragments put together. What cannot be read is named and
 that the snapshot length cut, the missing direction of the data. A file that was cut off is used up to there, with a warning; \
 a damaged one is refused.")]
 pub struct Arguments {
-    /// A scenario in TOML, `-` for standard input; or captures, pcap or pcapng, of one path, or qlog, compressed (.gz .zst .xz) or not
+    /// A scenario in TOML, `-` for standard input; or captures of one path, pcap, pcapng or CSV of tshark, or qlog, compressed (.gz .zst .xz) or not
     /// [default: the PERT paper's tagged flow, shortened]
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,

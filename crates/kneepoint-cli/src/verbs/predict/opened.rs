@@ -75,8 +75,10 @@ impl Files {
             return self.add_export(path, &bytes);
         }
         if !capture::is_capture(&bytes) {
-            let message = format!("`{shown}` is not a capture: neither pcap nor pcapng");
-            return Err(Failure::run(message, "give one of these, as `editcap` or `tcpdump -w` writes it"));
+            let message =
+                format!("`{shown}` is not a capture: neither pcap nor pcapng, nor CSV with tshark's names of columns");
+            let remedy = "give one as `editcap` or `tcpdump -w` writes it, or as `knee identify --help` exports it";
+            return Err(Failure::run(message, remedy));
         }
         let cut = self.capture.read(&bytes).map_err(|fault| {
             let remedy = "capture again, or let `editcap` or `tcpdump -r` copy what is whole of it";
@@ -158,7 +160,7 @@ fn notes_on_files(capture: &Capture, files: &[PathBuf]) -> Vec<String> {
         notes.push(format!(
             "The snapshot length cuts {}, or the CSV has no columns for their options. Missing are timestamps, without which round trips of \
              retransmitted packets are unknown, and selective acknowledgements. Capture with `tcpdump -s 120`, or export \
-             `tcp.options.sack_le` and `tcp.options.sack_re`.",
+             `tcp.options.timestamp.tsval`, `tcp.options.timestamp.tsecr`, `tcp.options.sack_le` and `tcp.options.sack_re`.",
             counted(cut, "TCP header")
         ));
     }

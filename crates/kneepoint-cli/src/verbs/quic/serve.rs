@@ -13,6 +13,7 @@ use super::Stack;
 use crate::completion;
 use crate::controller::controller;
 use crate::failure::Failure;
+use crate::values::of_range;
 
 #[derive(Args)]
 pub struct Arguments {
@@ -35,7 +36,7 @@ pub struct Arguments {
     #[arg(long, value_name = "SIZE", default_value = "1gb")]
     largest: Bytes,
     /// Concurrent connections; others are refused
-    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=4096))]
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = of_range::<u32>(1..=4096))]
     connections: u32,
     /// Time of a connection, after which it is closed
     #[arg(long, value_name = "TIME", default_value = "10min")]

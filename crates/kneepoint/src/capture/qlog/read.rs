@@ -4,6 +4,7 @@
 
 use serde::Deserialize;
 use serde_json::Value;
+use serde_json::error::Category;
 
 use super::SEPARATOR;
 use super::course::{Course, Instant};
@@ -45,7 +46,7 @@ pub fn read(bytes: &[u8]) -> Result<(Vec<Traced>, Option<Malformed>), Malformed>
     }
     let mut records = records(bytes);
     let (first, head) = records.next().ok_or_else(|| fault(0, "there is no record"))?;
-    let head: Head = serde_json::from_slice(head).map_err(|error| fault(first, error))?;
+    let head: Head = serde_json::from_slice(head).map_err(|error| unreadable(first, &error))?;
     let mut trace = head.trace.unwrap_or_default();
     trace.title = trace.title.or(head.title);
     let mut cut = None;
@@ -56,7 +57,7 @@ pub fn read(bytes: &[u8]) -> Result<(Vec<Traced>, Option<Malformed>), Malformed>
             Err(error) if error.is_eof() && offset + record.len() >= bytes.trim_ascii_end().len() => {
                 cut = Some(fault(offset, "the last record is incomplete"));
             }
-            Err(error) => return Err(fault(offset, error)),
+            Err(error) => return Err(unreadable(offset, &error)),
         }
     }
     Ok((vec![trace.traced(0)?], cut))
@@ -64,6 +65,18 @@ pub fn read(bytes: &[u8]) -> Result<(Vec<Traced>, Option<Malformed>), Malformed>
 
 fn fault(offset: usize, message: impl ToString) -> Malformed {
     Malformed { offset, message: message.to_string() }
+}
+
+/// A record at `offset` that cannot be read.
+fn unreadable(offset: usize, error: &serde_json::Error) -> Malformed {
+    let message = match error.classify() {
+        Category::Eof => "the record ends too early: it is no whole JSON".into(),
+        Category::Data => format!("the record is not one of qlog: {error}"),
+        Category::Syntax | Category::Io => {
+            format!("the record is no JSON from its line {}, column {} on", error.line(), error.column())
+        }
+    };
+    Malformed { offset, message }
 }
 
 /// The whole file as one document with traces.

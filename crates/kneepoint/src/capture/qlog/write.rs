@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::SEPARATOR;
-use crate::packet::Flags;
+use crate::packet::{Flags, Packet};
 use crate::spec::{Roster, Valid};
 use crate::trace::{Event, FlowId, Observer};
 use crate::units::{Span, Time};
@@ -27,9 +27,13 @@ pub struct Tracer<W> {
     number: u64,
     /// Number of the next packet that the peer would send.
     answers: u64,
-    /// The first segment not acknowledged, and the transmissions of it and of those after it.
+    /// The first segment not acknowledged, and the last transmissions of it and of those after it; none of one that arrived out of order.
     una: u64,
-    outstanding: VecDeque<u64>,
+    outstanding: VecDeque<Option<u64>>,
+    /// How many of these did not arrive.
+    in_flight: u64,
+    /// Packets that arrived and are not reported yet.
+    arrived: Vec<u64>,
     /// A recovery episode lasts until this segment is acknowledged.
     repaired: Option<u64>,
     trip: Trip,
@@ -82,6 +86,8 @@ impl<W: Write> Tracer<W> {
             answers: 0,
             una: 0,
             outstanding: VecDeque::new(),
+            in_flight: 0,
+            arrived: Vec::new(),
             repaired: None,
             trip: Trip::default(),
             failure: None,
@@ -130,11 +136,14 @@ impl<W: Write> Tracer<W> {
         let number = self.number;
         self.number += 1;
         match seq.checked_sub(self.una).map(|place| place as usize) {
-            Some(place) if place < self.outstanding.len() => {
-                let lost = std::mem::replace(&mut self.outstanding[place], number);
-                self.event(at, "quic:packet_lost", json!({ "header": header(lost) }))?;
+            Some(place) if place < self.outstanding.len() => match self.outstanding[place].replace(number) {
+                Some(lost) => self.event(at, "quic:packet_lost", json!({ "header": header(lost) }))?,
+                None => self.in_flight += 1,
+            },
+            Some(place) => {
+                self.in_flight += (place + 1 - self.outstanding.len()) as u64;
+                self.outstanding.resize(place + 1, Some(number));
             }
-            Some(place) => self.outstanding.resize(place + 1, number),
             // The recovery of segments that had arrived.
             None => {}
         }
@@ -143,19 +152,15 @@ impl<W: Write> Tracer<W> {
 
     fn acked(&mut self, at: Time, bytes: u64, rtt: Option<Span>, window: f64) -> io::Result<()> {
         let segments = bytes.div_ceil(self.payload).min(self.outstanding.len() as u64);
-        if segments > 0 {
-            let mut acked: Vec<u64> = self.outstanding.drain(..segments as usize).collect();
-            self.una += segments;
-            acked.sort_unstable();
-            let frame = json!({ "frame_type": "ack", "acked_ranges": ranges(&acked) });
-            let answer = self.answers;
-            self.answers += 1;
-            self.event(at, "quic:packet_received", json!({ "header": header(answer), "frames": [frame] }))?;
-        }
+        let before = self.arrived.len();
+        self.arrived.extend(self.outstanding.drain(..segments as usize).flatten());
+        self.in_flight -= (self.arrived.len() - before) as u64;
+        self.una += segments;
+        self.answer(at)?;
         let mut metrics = json!({
             "congestion_window": (window * self.packet as f64) as u64,
-            "bytes_in_flight": self.outstanding.len() as u64 * self.packet,
-            "packets_in_flight": self.outstanding.len(),
+            "bytes_in_flight": self.in_flight * self.packet,
+            "packets_in_flight": self.in_flight,
         });
         if let Some(rtt) = rtt {
             self.trip.update(rtt);
@@ -172,6 +177,33 @@ impl<W: Write> Tracer<W> {
         Ok(())
     }
 
+    /// Takes the segments that an acknowledgement reports out of order. Those in order follow as [`Event::Acked`].
+    fn hear(&mut self, at: Time, packet: &Packet) -> io::Result<()> {
+        let before = self.arrived.len();
+        for (first, end) in packet.sack() {
+            let from = u64::from(first).max(self.una);
+            for segment in from..u64::from(end).max(from) {
+                let place = self.outstanding.get_mut((segment - self.una) as usize);
+                self.arrived.extend(place.and_then(Option::take));
+            }
+        }
+        self.in_flight -= (self.arrived.len() - before) as u64;
+        if u64::from(packet.seq) > self.una { Ok(()) } else { self.answer(at) }
+    }
+
+    /// The ACK frame of what arrived.
+    fn answer(&mut self, at: Time) -> io::Result<()> {
+        let mut acked = std::mem::take(&mut self.arrived);
+        if acked.is_empty() {
+            return Ok(());
+        }
+        acked.sort_unstable();
+        let frame = json!({ "frame_type": "ack", "acked_ranges": ranges(&acked) });
+        let answer = self.answers;
+        self.answers += 1;
+        self.event(at, "quic:packet_received", json!({ "header": header(answer), "frames": [frame] }))
+    }
+
     fn state(&mut self, at: Time, [old, new]: [usize; 2], trigger: Option<&str>) -> io::Result<()> {
         let mut data = json!({ "old": STATES[old], "new": STATES[new] });
         if let Some(trigger) = trigger {
@@ -185,6 +217,13 @@ impl<W: Write> Tracer<W> {
             // The handshake is TCP's.
             Event::Sent { packet, .. } if packet.flow == self.flow.0 && !packet.flags.has(Flags::SYN) => {
                 self.sent(at, packet.seq.into(), packet.size.into())
+            }
+            Event::Delivered { packet, .. }
+                if packet.flow == self.flow.0
+                    && packet.flags.has(Flags::ACK)
+                    && !packet.flags.has(Flags::SYN) =>
+            {
+                self.hear(at, packet)
             }
             Event::Acked { flow, acked, rtt, window, .. } if *flow == self.flow => {
                 self.acked(at, acked.0, *rtt, *window)

@@ -20,6 +20,9 @@ use crate::units::Time;
 /// A packet without the ports of TCP.
 const OTHER: Other = Other::Named("lines without TCP ports");
 
+/// The most data that Linux has in a packet which its network card cuts or joins (BIG TCP).
+const LONGEST: u32 = 1 << 19;
+
 /// The columns that an export must have, each by one of its names.
 const NEEDED: [&[&str]; 6] = [
     &["frame.time_relative", "frame.time_epoch"],
@@ -62,6 +65,14 @@ impl<'t> Columns<'t> {
         }
     }
 
+    /// An error if a line has fewer columns than the first one, as the last line of a file that was cut off.
+    fn whole(&self, line: &[&str]) -> Result<(), String> {
+        match line.len() < self.names.len() {
+            true => Err(format!("{} of {} columns", line.len(), self.names.len())),
+            false => Ok(()),
+        }
+    }
+
     /// Where a column is, if it is there.
     fn get_place(&self, name: &str) -> Option<usize> {
         self.names.iter().position(|one| *one == name)
@@ -74,10 +85,12 @@ impl<'t> Columns<'t> {
         found.find(|field| !field.is_empty())
     }
 
-    /// A number; an error if what is there is none.
-    fn number<T: std::str::FromStr>(&self, line: &[&str], name: &str) -> Result<Option<T>, String> {
+    /// A number up to `most`; an error if what is there is none.
+    fn number<T: TryFrom<u32>>(&self, line: &[&str], name: &str, most: u32) -> Result<Option<T>, String> {
         let Some(field) = self.get(line, &[name]) else { return Ok(None) };
-        field.parse().map(Some).map_err(|_| format!("{name}: `{field}` is not a number of its range"))
+        let number = field.parse().ok().filter(|number| *number <= most);
+        let number = number.and_then(|number| T::try_from(number).ok());
+        number.map(Some).ok_or_else(|| format!("{name}: `{field}` is not a whole number from 0 to {most}"))
     }
 }
 
@@ -101,16 +114,19 @@ struct Line {
 }
 
 fn line(columns: &Columns, fields: &[&str], number: u64) -> Result<Option<Line>, String> {
-    let ports = (columns.number(fields, "tcp.srcport")?, columns.number(fields, "tcp.dstport")?);
+    let ports = (
+        columns.number(fields, "tcp.srcport", u16::MAX.into())?,
+        columns.number(fields, "tcp.dstport", u16::MAX.into())?,
+    );
     let (Some(from), Some(to)) = ports else { return Ok(None) };
     let time = columns.get(fields, NEEDED[0]).ok_or("a packet without a time")?;
     let at = seconds(time).ok_or_else(|| format!("`{time}` is no time in seconds"))?;
-    let seq: u32 = columns.number(fields, "tcp.seq")?.ok_or("a packet without tcp.seq")?;
-    let payload = columns.number(fields, "tcp.len")?.unwrap_or(0);
+    let seq: u32 = columns.number(fields, "tcp.seq", u32::MAX)?.ok_or("a packet without tcp.seq")?;
+    let payload = columns.number(fields, "tcp.len", LONGEST)?.unwrap_or(0);
     let flag = columns.get(fields, &["tcp.flags.syn"]);
     let syn = flag.map_or(seq == 0 && payload == 0, |flag| ["1", "True", "true"].contains(&flag));
-    let value = columns.number(fields, "tcp.options.timestamp.tsval")?;
-    let echo = columns.number(fields, "tcp.options.timestamp.tsecr")?;
+    let value = columns.number(fields, "tcp.options.timestamp.tsval", u32::MAX)?;
+    let echo = columns.number(fields, "tcp.options.timestamp.tsecr", u32::MAX)?;
     let address = |names: [&str; 2]| columns.get(fields, &names).and_then(|text| text.parse().ok());
     let edges = |name| {
         let text = columns.get(fields, &[name]).unwrap_or_default();
@@ -121,7 +137,7 @@ fn line(columns: &Columns, fields: &[&str], number: u64) -> Result<Option<Line>,
     sack.iter_mut().zip(blocks).for_each(|(block, told)| *block = told);
     let id = columns.get(fields, &["ip.id"]).and_then(identification).filter(|id| *id > 0);
     // The answer to a SYN acknowledges; the SYN itself has zero there, and so has a capture that does not know.
-    let ack = columns.number(fields, "tcp.ack")?.filter(|ack: &u32| !syn || *ack > 0);
+    let ack = columns.number(fields, "tcp.ack", u32::MAX)?.filter(|ack: &u32| !syn || *ack > 0);
     let segment = Segment {
         number,
         at,
@@ -133,8 +149,8 @@ fn line(columns: &Columns, fields: &[&str], number: u64) -> Result<Option<Line>,
         payload,
         sack,
         timestamps: value.zip(echo),
-        mss: columns.number(fields, "tcp.options.mss_val")?,
-        window: columns.number(fields, "tcp.window_size_value")?,
+        mss: columns.number(fields, "tcp.options.mss_val", u16::MAX.into())?,
+        window: columns.number(fields, "tcp.window_size_value", u16::MAX.into())?,
         cut: columns.get_place("tcp.options.sack_le").is_none(),
     };
     Ok(Some(Line {
@@ -163,7 +179,8 @@ impl Capture {
         let (mut all, mut known) = (Vec::new(), BTreeMap::new());
         for (number, place, packet) in lines.filter(|(_, _, packet)| !packet.is_empty()) {
             let fields: Vec<&str> = fields(packet).collect();
-            match line(&columns, &fields, number as u64).map_err(|message| fault(number, place, message))? {
+            let read = columns.whole(&fields).and_then(|()| line(&columns, &fields, number as u64));
+            match read.map_err(|message| fault(number, place, message))? {
                 Some(line) => all.push(line),
                 None => self.skip(OTHER, 1),
             }

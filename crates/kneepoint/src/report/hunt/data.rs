@@ -47,6 +47,8 @@ crate::keys! {
         pub best: Option<f64>,
         /// The part of the known cells in which the score is at least that of a finding.
         pub part: f64,
+        /// How many of the worst networks, each with another change of the rate, do not show it over all seeds of a finding.
+        pub not_confirmed: usize,
         /// The map: the network of the greatest score in each cell that is known.
         pub archive: Vec<Elite>,
     }
@@ -82,14 +84,16 @@ crate::keys! {
 /// A hunt for machines.
 pub fn hunted(outcome: &Outcome, manifest: &Manifest) -> Hunted {
     let Hunt { arena, profile, seed, progress } = outcome.hunt;
-    let searched = outcome.hunt.archives().map(|(weakness, archive)| Searched {
-        weakness: weakness.name.into(),
-        about: weakness.about.into(),
-        found: weakness.found,
-        best: archive.best().map(|elite| elite.score),
-        part: archive.part_above(weakness.found),
-        archive: archive.elites().cloned().collect(),
-    });
+    let searched =
+        outcome.hunt.archives().zip(outcome.others).map(|((weakness, archive), others)| Searched {
+            weakness: weakness.name.into(),
+            about: weakness.about.into(),
+            found: weakness.found,
+            best: archive.best().map(|elite| elite.score),
+            part: archive.part_above(weakness.found),
+            not_confirmed: *others,
+            archive: archive.elites().cloned().collect(),
+        });
     let found = outcome.findings.iter().zip(outcome.links).map(|(finding, link)| Found {
         finding: finding.id.clone(),
         weakness: finding.weakness.name.into(),
@@ -138,7 +142,8 @@ pub fn records(outcome: &Outcome) -> Records {
 /// Resumes a hunt from the file of another one with the same question; the error names their difference.
 pub fn resume(hunt: &mut Hunt, text: &str) -> Result<(), String> {
     let written: Value = serde_json::from_str(text).map_err(|why| format!("it is no JSON: {why}"))?;
-    let own = hunted(&Outcome { hunt, findings: &[], links: &[] }, &Manifest::default());
+    let others = vec![0; hunt.arena.weaknesses.len()];
+    let own = hunted(&Outcome { hunt, findings: &[], links: &[], others: &others }, &Manifest::default());
     let own = serde_json::to_value(own).map_err(|why| why.to_string())?;
     for key in ["subject", "reference", "tcp", "profile", "steps", "seed"] {
         if written[key] != own[key] {

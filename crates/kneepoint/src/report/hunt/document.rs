@@ -43,14 +43,15 @@ fn percent(part: f64) -> String {
 }
 
 fn overview(outcome: &Outcome) -> Table {
-    let line = |(weakness, archive): (&Weakness, &Archive)| {
+    let line = |((weakness, archive), others): ((&Weakness, &Archive), &usize)| {
         let count = outcome.findings.iter().filter(|finding| finding.weakness.name == weakness.name).count();
-        let best = archive.best().map_or(number::NONE.to_string(), |elite| number::plain(round(elite.score)));
+        let best = archive.best().map_or(number::NONE.to_string(), |elite| shown(elite.score));
         let cells: Vec<Shown> = vec![
             best.into(),
-            number::plain(weakness.found).into(),
+            shown(weakness.found).into(),
             percent(archive.part_above(weakness.found)).into(),
             count.to_string().into(),
+            others.to_string().into(),
             weakness.about.into(),
         ];
         TableLine { about: weakness.about.into(), ..TableLine::new(weakness.name, cells) }
@@ -62,11 +63,16 @@ fn overview(outcome: &Outcome) -> Table {
             Column::number("a finding from", ""),
             Column::number("of the map", "%"),
             Column::number("findings", ""),
+            Column::number("not confirmed", ""),
             Column::text("what is worse"),
         ],
-        lines: outcome.hunt.archives().map(line).collect(),
+        lines: outcome.hunt.archives().zip(outcome.others).map(line).collect(),
         linked: false,
     }
+}
+
+fn shown(score: f64) -> String {
+    format!("{score:.2}")
 }
 
 fn round(score: f64) -> f64 {
@@ -101,7 +107,7 @@ fn told(finding: &Finding) -> String {
         ours,
         theirs,
         finding.weakness.told,
-        number::plain(round(finding.score)),
+        shown(finding.score),
         if steps == 1 { "" } else { "s" },
         Arena::seeds(&finding.genome),
         if Arena::seeds(&finding.genome) == 1 { "" } else { "s" },

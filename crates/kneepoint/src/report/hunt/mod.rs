@@ -18,4 +18,6 @@ pub struct Outcome<'o> {
     pub findings: &'o [Finding],
     /// Links to the studio, one for each finding.
     pub links: &'o [String],
+    /// For each weakness, how many of its worst networks do not show it with other seeds.
+    pub others: &'o [usize],
 }

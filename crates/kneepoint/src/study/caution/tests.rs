@@ -133,6 +133,22 @@ fn few_losses_few_transfers_and_a_tail_are_told_with_what_would_do() {
 }
 
 #[test]
+fn a_run_that_all_seeds_gave_is_counted_once_and_no_seeds_are_advised() {
+    let (valid, mut runs) = (valid(), runs(&[("flows", 2.0), ("repairs", 6.0), ("timeouts", 0.0)], noise));
+    let said = |told: &[Record]| of(&[Case { name: "a", valid: &valid, runs: told }]);
+    assert_eq!(said(&runs), []);
+    runs[1].rows = runs[0].rows.clone();
+    runs[2].rows = runs[0].rows.clone();
+    let begin = "Few losses: long of a recovered 6 times in each run, timeouts included; ten times need a window of 100 s.";
+    for same in [&runs[..2], &runs[..]] {
+        assert_eq!(said(same).iter().map(|one| one.text.as_str()).collect::<Vec<_>>(), [begin]);
+    }
+    let alone =
+        "recovered 6 times in all runs, timeouts included; ten times need a window of 100 s, or 2 seeds.";
+    assert!(said(&runs[..1])[0].text.ends_with(alone));
+}
+
+#[test]
 fn seeds_that_repeat_a_run_are_told_unless_nothing_is_random() {
     let (valid, mut runs) = (valid(), runs(&[], noise));
     runs[2].rows = runs[0].rows.clone();

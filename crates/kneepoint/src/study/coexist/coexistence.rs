@@ -14,6 +14,7 @@
 
 use crate::scenario::Buffer;
 use crate::table::Estimate;
+use crate::table::number::counted;
 
 /// Controllers that met each other in every setting.
 #[derive(Clone, Debug, PartialEq)]
@@ -157,15 +158,25 @@ impl Coexistence {
         written.parse::<Buffer>().map_or_else(|_| written.clone(), |buffer| buffer.people())
     }
 
+    /// The least and the greatest number of runs of an encounter.
+    fn runs(&self) -> (usize, usize) {
+        let runs = || self.cells.iter().map(|cell| cell.meetings.len());
+        (runs().min().unwrap_or(0), runs().max().unwrap_or(0))
+    }
+
+    /// The number of seeds behind each number: `3 seeds each`, `2 to 3 seeds each`.
+    pub fn seeds(&self) -> String {
+        match self.runs() {
+            (least, most) if least == most => format!("{} each", counted(most, "seed")),
+            (least, most) => format!("{least} to {most} seeds each"),
+        }
+    }
+
     /// The number of runs behind the numbers.
     pub fn extent(&self) -> String {
-        let runs = || self.cells.iter().map(|cell| cell.meetings.len());
-        match (runs().min().unwrap_or(0), runs().max().unwrap_or(0)) {
+        match self.runs() {
             (1, 1) => "one run each: no confidence intervals".into(),
-            (least, most) if least == most => {
-                format!("{most} seeds each, with 95 % confidence intervals")
-            }
-            (least, most) => format!("{least} to {most} seeds each, with 95 % confidence intervals"),
+            _ => format!("{}, with 95 % confidence intervals", self.seeds()),
         }
     }
 }

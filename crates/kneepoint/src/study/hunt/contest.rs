@@ -4,6 +4,7 @@
 use crate::cc;
 use crate::fault::Fault;
 use crate::feedback;
+use crate::queue;
 use crate::scenario::scheme::Scheme;
 use crate::scenario::{Extensions, scheme};
 use crate::spec::Group;
@@ -75,7 +76,13 @@ impl Contestants {
         host: Host,
         extensions: &Extensions,
     ) -> Result<Contestants, String> {
-        let read = |name: &str| extensions.scheme(name).map_err(|why| format!("`{name}`: {why}"));
+        let read = |name: &str| {
+            let scheme = extensions.scheme(name).map_err(|why| format!("`{name}`: {why}"))?;
+            match scheme.queue == queue::Config::default() {
+                true => Ok(scheme),
+                false => Err(format!("`{name}` has a queue, and each network of a hunt has its own")),
+            }
+        };
         let (one, other) = (read(subject)?, read(reference)?);
         let feedback = one.feedback.clone().or_else(|| other.feedback.clone()).unwrap_or_default();
         let sender = |scheme: &Scheme| -> Result<Contestant, String> {

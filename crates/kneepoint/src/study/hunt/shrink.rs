@@ -34,12 +34,14 @@ type Move = fn(&Genome, usize, &Profile) -> Option<Genome>;
 const MOVES: &[Move] =
     &[without_step, without_number, plain_queue, level_rate, level_delay, joined, half, round];
 
-/// Shrinks a network on which the weakness at this place shows; none where it does not show over all seeds of a finding.
+/// Shrinks a network on which the weakness at this place shows, as far as it comes while it goes on; none where it does not show over all seeds
+/// of a finding.
 pub fn shrink(
     arena: &Arena,
     weakness: usize,
     genome: &Genome,
     profile: &Profile,
+    goes_on: impl Fn() -> bool,
 ) -> Result<Option<Shrunk>, Invalid> {
     let found = arena.weaknesses[weakness].found;
     let mut score = arena.confirmed(genome)?[weakness];
@@ -56,6 +58,9 @@ pub fn shrink(
                 let Some(less) = one(&genome, place, profile).filter(|less| profile.allows(less)) else {
                     continue;
                 };
+                if !goes_on() {
+                    return Ok(Some(Shrunk { genome, score, tried }));
+                }
                 tried += 1;
                 let now = arena.confirmed(&less)?[weakness];
                 if now >= least {

@@ -44,7 +44,10 @@ fn lossy(name: &str) -> Valid {
 struct Counted {
     sent: u64,
     bytes: u64,
+    /// Retransmissions of segments that had not arrived.
     again: u64,
+    /// Segments that arrived out of order and were not retransmitted since.
+    held: BTreeSet<u32>,
     trips: Vec<(Time, Span)>,
     windows: Vec<f64>,
     repairs: usize,
@@ -56,7 +59,13 @@ impl Observer for Counted {
             Event::Sent { packet, .. } if packet.flow == 1 && !packet.flags.has(Flags::SYN) => {
                 self.sent += 1;
                 self.bytes += u64::from(packet.size);
-                self.again += u64::from(packet.flags.has(Flags::RETRANSMITTED));
+                let arrived = self.held.remove(&packet.seq);
+                self.again += u64::from(packet.flags.has(Flags::RETRANSMITTED) && !arrived);
+            }
+            Event::Delivered { packet, .. }
+                if packet.flow == 1 && packet.flags.has(Flags::ACK) && !packet.flags.has(Flags::SYN) =>
+            {
+                self.held.extend(packet.sack().into_iter().flat_map(|(first, end)| first..end));
             }
             Event::Acked { flow: FlowId(1), rtt, window, .. } => {
                 self.trips.extend(rtt.map(|rtt| (at, rtt)));

@@ -32,6 +32,8 @@ pub(super) const ENDING: &str = "pcapng";
 
 /// The file that says whose captures a folder has.
 const ABOUT: &str = "kernel";
+/// How it ends for a Linux in virtual time.
+pub(super) const VIRTUAL: &str = ", in virtual time";
 
 /// A capture to make.
 pub(super) struct Wanted {
@@ -132,7 +134,7 @@ fn built() -> Result<(Hosts, String, Vec<String>), String> {
     let found = uml::cache().map(|cache| Recipe::new(Vec::new()).find(&cache)).transpose();
     let kernel = found.map_err(|error| error.to_string())?.flatten();
     let kernel = kernel.ok_or("the kernel for virtual time is not built: `knee doctor --build-uml`")?;
-    let about = format!("{}, in virtual time", kernel.about);
+    let about = format!("{}{VIRTUAL}", kernel.about);
     let station = Station::open().map_err(|error| error.to_string())?;
     Ok((Hosts::Virtual(Box::new((kernel, station))), about, uml::LINUX.map(String::from).to_vec()))
 }
