@@ -117,9 +117,9 @@ fn a_precision_is_told_with_the_shares_that_have_it_and_a_forecast_with_what_may
     let begin = told.find("Precision: ").unwrap_or_else(|| panic!("{said}"));
     assert!(told[begin..].contains(" 4 shares are within 50 % of the fair share, with "), "{said}");
     let forecast = knee(here.path(), &small(&["--precision", "0.1%", "--dry-run"]));
-    let told = stderr(&forecast);
+    let remark = stderr(&forecast);
     for part in ["the first 8 seeds", "within 0.1 %", "1000 seeds at most, and no run begins after 300s"] {
-        assert!(told.contains(part), "{told}");
+        assert!(remark.contains(part), "{remark}");
     }
 }
 
