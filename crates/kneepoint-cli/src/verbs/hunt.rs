@@ -140,7 +140,10 @@ fn hunt(session: &Session, arguments: &Arguments) -> Result<Hunt, Failure> {
         if arguments.evaluations < known {
             let message =
                 format!("--evaluations {}: `{}` has {known} networks", arguments.evaluations, path.display());
-            return Err(Failure::usage(message, format!("ask for {known} or more, which are counted in all")));
+            return Err(Failure::usage(
+                message,
+                format!("ask for {known} or more, which are counted in all"),
+            ));
         }
     }
     Ok(hunt)
@@ -171,8 +174,12 @@ fn conduct(
     let Confirmed { findings, others } = confirmed(session, &hunt, arguments)?;
     let evaluated = hunt.progress.evaluations;
     let unfinished = session.asked().then(|| match evaluated < last {
-        true => format!("stopped after {evaluated} of {last} networks; --resume with hunt.json resumes there"),
-        false => "stopped before all findings were simplified; --resume with hunt.json simplifies them".into(),
+        true => {
+            format!("stopped after {evaluated} of {last} networks; --resume with hunt.json resumes there")
+        }
+        false => {
+            "stopped before all findings were simplified; --resume with hunt.json simplifies them".into()
+        }
     });
     let links: Vec<String> = findings.iter().map(|finding| studio(&finding.text)).collect();
     let outcome = Outcome { hunt: &hunt, findings: &findings, links: &links, others: &others };

@@ -165,7 +165,10 @@ fn asked(
         [] => usual.iter().map(|name| (*name).to_string()).collect(),
         [all] if all == ALL => Vec::new(),
         named if named.iter().any(|name| name == ALL) => {
-            return Err(Failure::usage(format!("--against: `{ALL}` beside names"), format!("give `{ALL}` alone, or names")));
+            return Err(Failure::usage(
+                format!("--against: `{ALL}` beside names"),
+                format!("give `{ALL}` alone, or names"),
+            ));
         }
         named => named.to_vec(),
     };

@@ -75,9 +75,11 @@ impl Files {
             return self.add_export(path, &bytes);
         }
         if !capture::is_capture(&bytes) {
-            let message =
-                format!("`{shown}` is not a capture: neither pcap nor pcapng, nor CSV with tshark's names of columns");
-            let remedy = "give one as `editcap` or `tcpdump -w` writes it, or as `knee identify --help` exports it";
+            let message = format!(
+                "`{shown}` is not a capture: neither pcap nor pcapng, nor CSV with tshark's names of columns"
+            );
+            let remedy =
+                "give one as `editcap` or `tcpdump -w` writes it, or as `knee identify --help` exports it";
             return Err(Failure::run(message, remedy));
         }
         let cut = self.capture.read(&bytes).map_err(|fault| {
