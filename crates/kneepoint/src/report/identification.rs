@@ -282,11 +282,11 @@ pub fn document(found: &Identification) -> Document {
         let buffer = path.buffer_packets.map_or("no losses".into(), |packets| {
             format!("a queue of {} at losses", counted(packets.round(), "packet"))
         });
-        let rate = path.rate_bps.map_or("too few arrivals for a rate".into(), |rate| {
-            format!("{:.3} Mbit/s of payload", rate / 1e6)
-        });
+        let rate = path
+            .rate_bps
+            .map_or("too few arrivals for a rate,".into(), |rate| format!("{:.3} Mbit/s in", rate / 1e6));
         let seen = format!(
-            "Path: {rate}, segments of {} bytes, {:.1} ms, {buffer}; {} in {}.",
+            "Path: {rate} segments of {} bytes, {:.1} ms, {buffer}; {} in {}.",
             path.segment_bytes,
             path.base_rtt_ms,
             counted(path.retransmitted, "retransmission"),

@@ -3,8 +3,8 @@
 //!
 //! ```text
 //! segment      the bytes of a first transmission, at most one MSS; a retransmission is of every segment that it touches
-//! at           capture time; away from the sender, data as much earlier and acknowledgements as much later as half of the way to it takes;
-//!              with timestamps, data earlier by the queue before the capture, too (`stamps`)
+//! at           capture time; acknowledgements later by the round trip between the capture and the sender, unless that is a host's own time;
+//!              away from the sender, data earlier by the queue before the capture, if there are timestamps (`stamps`)
 //! echo         when the transmission left whose timestamp an acknowledgement echoes; without timestamps, of the first segment that was
 //!              not acknowledged before (RFC 7323 §4.3) the last transmission that is half of the least round trip old
 //! ```
@@ -155,11 +155,7 @@ impl Course {
         let mss = mss(data, answers);
         let vantage = vantage(data, answers);
         let begin = [data.first(), answers.first()].into_iter().flatten().map(|one| one.at).min();
-        let way =
-            vantage.map_or(
-                Span::ZERO,
-                |vantage| if vantage.is_at_sender() { Span::ZERO } else { vantage.to_sender },
-            );
+        let way = vantage.map_or(Span::ZERO, |vantage| vantage.way_to_sender());
         let begin = begin.unwrap_or(Time::ZERO);
         let mut stamps = Stamps::of(data);
         let past = stamps.as_ref().map_or(Span::ZERO, |stamps| stamps.since_tick(begin));

@@ -52,6 +52,11 @@ impl Vantage {
         self.unseen() <= UNSEEN || self.to_sender <= HOST
     }
 
+    /// The round trip to the sender, unless that is no longer than a host takes to answer.
+    pub fn way_to_sender(&self) -> Span {
+        if self.to_sender > HOST { self.to_sender } else { Span::ZERO }
+    }
+
     /// Whether it is at the receiver.
     pub fn is_at_receiver(&self) -> bool {
         !self.is_at_sender() && self.unseen() >= 1.0 - UNSEEN
