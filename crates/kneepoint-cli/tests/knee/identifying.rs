@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `knee identify` on qlog.
+//! `knee identify` on qlog and captures.
 
 use std::fs;
 
-use super::{assert_refuses, json, knee};
+use super::{assert_refuses, json, knee, stderr};
 
 const AIOQUIC: &[u8] = include_bytes!("../../../kneepoint/tests/laboratory/qlog/aioquic.qlog");
 
@@ -90,4 +90,18 @@ fn a_qlog_that_does_not_tell_is_refused_with_its_name() {
     ] {
         assert_refuses(&knee(here.path(), words), status, &said);
     }
+}
+
+#[test]
+fn a_capture_at_the_sender_and_one_at_the_other_end_of_its_link_name_it() {
+    let here = tempfile::tempdir().unwrap();
+    let network = ["--rate", "10mbit", "--rtt", "60ms", "--flows", "1", "--duration", "15s", "--seeds", "1"];
+    let captured = ["--tcp", "linux", "--pcap", "s1-r1", "--pcap", "r1-s1", "--out", "out"];
+    let made = knee(here.path(), &[&["compare", "cubic"], &network[..], &captured[..]].concat());
+    assert!(made.status.success(), "{}", stderr(&made));
+    // Acknowledgements are captured where they enter the last link, of 5 % of the round trip.
+    let captures = ["out/captures/cubic-seed1-s1-r1.pcapng", "out/captures/cubic-seed1-r1-s1.pcapng"];
+    let found = json(&knee(here.path(), &[&["identify", "--json"], &captures[..]].concat()));
+    let best = &found["flows"][0]["candidates"][0];
+    assert_eq!((&best["controller"], &best["named"]), (&"cubic".into(), &true.into()), "{best}");
 }

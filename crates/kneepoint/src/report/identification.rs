@@ -56,7 +56,7 @@ crate::keys! {
     /// The path of a flow.
     #[derive(Clone, Debug, PartialEq)]
     pub struct IdentifiedPath {
-        /// The rate of arrivals while a queue stands, in payload; null where too little arrived.
+        /// The rate of arrivals while a queue stands, in full segments; null where too little arrived.
         pub rate_bps: Option<f64>,
         /// The least round trip.
         pub base_rtt_ms: f64,
