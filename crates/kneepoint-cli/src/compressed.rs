@@ -7,6 +7,7 @@
 //! a multiple of four.
 
 use std::error::Error;
+use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -46,6 +47,11 @@ const FORMATS: [Format; 3] = [
         command: "xz -dk FILE",
     },
 ];
+
+/// Bytes of a file that are unpacked to recognise its content: a block of zstd has at most half as many.
+const HEAD: u64 = 256 << 10;
+/// Unpacked bytes by which it is recognised.
+const RECOGNISED: u64 = 4096;
 
 /// Memory for a block of xz, in KiB: eight times the dictionary of its strongest preset.
 const XZ_MEMORY: u32 = 512 << 10;
@@ -122,10 +128,36 @@ pub fn plain(name: &str) -> &str {
     FORMATS.iter().find_map(|format| name.strip_suffix(format.ending)).unwrap_or(name)
 }
 
-/// Whether `is` recognises the first bytes of a file, decompressed if necessary.
+/// Whether a file is compressed, or `is` recognises its first bytes.
 pub fn begins(path: &Path, is: impl Fn(&[u8]) -> bool) -> Result<bool, Failure> {
-    let packed = |head: &[u8]| FORMATS.iter().any(|format| head.starts_with(format.magic));
-    files::begins(path, |head| packed(head) || is(head))
+    files::begins(path, |head| format_of(head).is_some() || is(head))
+}
+
+/// Whether `is` recognises the first bytes of a file, decompressed if necessary.
+pub fn holds(path: &Path, is: impl Fn(&[u8]) -> bool) -> Result<bool, Failure> {
+    if !files::begins(path, |head| format_of(head).is_some())? {
+        return files::begins(path, is);
+    }
+    let mut bytes = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(HEAD).read_to_end(&mut bytes))
+        .map_err(|error| Failure::io("read", path, &error))?;
+    Ok(is(&first(&bytes)))
+}
+
+/// The format of a compressed file, by its first bytes.
+fn format_of(head: &[u8]) -> Option<&'static Format> {
+    FORMATS.iter().find(|format| head.starts_with(format.magic))
+}
+
+/// The first bytes of a compressed file, unpacked as far as that goes.
+fn first(bytes: &[u8]) -> Vec<u8> {
+    let mut packed = Packed { rest: bytes, whole: Vec::new(), most: RECOGNISED };
+    if let Some(format) = format_of(bytes) {
+        // Its end is missing, and faults are told when all of it is read.
+        let _ = members(format, &mut packed);
+    }
+    packed.whole
 }
 
 /// The bytes of a file, decompressed if necessary; at most `largest` in either form.
@@ -134,7 +166,7 @@ pub fn read(path: &Path, largest: u64) -> Result<Unpacked, Failure> {
 }
 
 fn unpacked(bytes: Vec<u8>, path: &Path, largest: u64) -> Result<Unpacked, Failure> {
-    let Some(format) = FORMATS.iter().find(|format| bytes.starts_with(format.magic)) else {
+    let Some(format) = format_of(&bytes) else {
         return Ok(Unpacked { bytes, ..Unpacked::default() });
     };
     let mut packed = Packed { rest: &bytes, whole: Vec::new(), most: largest };

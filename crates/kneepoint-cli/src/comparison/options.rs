@@ -19,7 +19,8 @@ pub struct ComparisonOptions {
     /// Run further seeds until the 95 % intervals of the headline metrics have at most this half-width: a part of the mean, or points of a fraction
     ///
     /// `2%` applies to all of them, `utilization=1%,delay=5%` to two, `completion_time_p50_ms=5%` to each group's median completion time. There are
-    /// eight seeds at least, since fewer stop by chance, and twice as many in each round at most. The report names the number that was last.
+    /// eight seeds at least, also where `--seeds` asks for fewer, since fewer stop by chance, and twice as many in each round at most. The report
+    /// names the number that was last.
     #[arg(long, value_name = "PART|METRIC=PART,…")]
     pub(super) precision: Option<Precision>,
     /// Formats of the sampled series

@@ -260,3 +260,15 @@ fn no_flipped_bit_and_no_cut_gives_other_bytes_without_a_word() {
         }
     }
 }
+
+#[test]
+fn the_first_bytes_come_out_of_the_first_part_of_a_file() {
+    let content = numbers(200_000);
+    for (name, packed) in formats(&content) {
+        let part = &packed[..packed.len().min(HEAD as usize)];
+        let unpacked = first(part);
+        assert!(unpacked.len() > 4000 && content.starts_with(&unpacked), "{name}: {}", unpacked.len());
+        assert!(content.starts_with(&first(&packed[..20])), "{name}");
+    }
+    assert!(first(b"plain").is_empty());
+}

@@ -11,6 +11,7 @@ use kneepoint::experiment::hunted::{Finding, Origin};
 use kneepoint::report::hunt::{self as report, Outcome};
 use kneepoint::report::json;
 use kneepoint::study::hunt::{Arena, Contestants, Hunt, PROFILES, Profile, WEAKNESSES, Weakness, shrink};
+use kneepoint::table::number::counted;
 use kneepoint::tcp::Host;
 use kneepoint_bench::answer::{self, Answer};
 use kneepoint_bench::files;
@@ -109,14 +110,8 @@ fn answer(session: &Session, arguments: &Arguments) -> Result<Answer, Failure> {
 /// The hunt before its first round, or where an earlier one ended.
 fn hunt(session: &Session, arguments: &Arguments) -> Result<Hunt, Failure> {
     let host = Host::named(&arguments.tcp).unwrap_or(Host::Linux);
-    let remedy = "name a controller alone: `knee list controllers` shows the names, `knee explain NAME` their settings";
-    let contestants = Contestants::new(&arguments.scheme, &arguments.against, host, session.extensions())
-        .map_err(|why| Failure::usage(why, remedy))?;
+    let contestants = contestants(session, arguments, host)?;
     let both = [&contestants.subject, &contestants.reference];
-    if both[0].name == both[1].name {
-        let message = format!("`{}` is compared with itself, which makes every score 0", both[0].name);
-        return Err(Failure::usage(message, "name another controller with --against"));
-    }
     session.simulated(both.into_iter().filter_map(|one| one.controller()), "a hunt")?;
     distinct("--for: the weakness", &arguments.weaknesses, String::clone)?;
     let named = |name: &String| Weakness::named(name);
@@ -130,16 +125,16 @@ fn hunt(session: &Session, arguments: &Arguments) -> Result<Hunt, Failure> {
     if let Some(path) = &arguments.resume {
         let text =
             files::read_text_of(session, "what a hunt left", path, "name the hunt.json of its directory")?;
-        report::resume(&mut hunt, &text).map_err(|why| {
+        hunt.progress = report::read(&hunt, &text).map_err(|why| {
             Failure::usage(
                 format!("cannot go on from `{}`: {why}", path.display()),
-                "give the same arguments, or start over without --resume",
+                "give its arguments and the file as this knee wrote it, or start over without --resume",
             )
         })?;
         let known = hunt.progress.evaluations;
         if arguments.evaluations < known {
-            let message =
-                format!("--evaluations {}: `{}` has {known} networks", arguments.evaluations, path.display());
+            let has = counted(known, "network");
+            let message = format!("--evaluations {}: `{}` has {has}", arguments.evaluations, path.display());
             return Err(Failure::usage(
                 message,
                 format!("ask for {known} or more, which are counted in all"),
@@ -147,6 +142,27 @@ fn hunt(session: &Session, arguments: &Arguments) -> Result<Hunt, Failure> {
         }
     }
     Ok(hunt)
+}
+
+/// The controllers of the arguments, on these hosts.
+fn contestants(session: &Session, arguments: &Arguments, host: Host) -> Result<Contestants, Failure> {
+    let Arguments { scheme, against, .. } = arguments;
+    let refused = |place: &str, why: String| {
+        let lists = "`knee list controllers` shows the names, `knee explain NAME` their settings";
+        Failure::usage(why, format!("name a controller alone {place}: {lists}"))
+    };
+    for (name, place) in [(scheme, "after `knee hunt`"), (against, "with --against")] {
+        Contestants::scheme(name, session.extensions()).map_err(|why| refused(place, why))?;
+    }
+    let contestants = Contestants::new(scheme, against, host, session.extensions())
+        .map_err(|why| refused("each time", why))?;
+    if !contestants.are_alike() {
+        return Ok(contestants);
+    }
+    let [one, other] = [&contestants.subject.name, &contestants.reference.name];
+    let as_other = if one == other { String::new() } else { format!(" as `{other}`") };
+    let message = format!("`{one}` is compared with itself{as_other}, which makes every score 0");
+    Err(Failure::usage(message, "name another controller, or other settings, with --against"))
 }
 
 /// Makes the rounds, and the results that follow from them.
@@ -168,7 +184,7 @@ fn conduct(
         let best =
             hunt.archives().filter_map(|(weakness, archive)| Some((archive.best()?.score, weakness.name)));
         let (score, name) = best.fold((0.0, ""), |so_far, one| if one.0 > so_far.0 { one } else { so_far });
-        bar.say(format!("{} networks, {name} {score:.2}", hunt.progress.evaluations));
+        bar.say(format!("{}, {name} {score:.2}", counted(hunt.progress.evaluations, "network")));
     }
     bar.close();
     let Confirmed { findings, others } = confirmed(session, &hunt, arguments)?;
@@ -194,7 +210,7 @@ fn conduct(
 /// The fate of the worst networks.
 struct Confirmed {
     findings: Vec<Finding>,
-    /// For each weakness, the networks of which other seeds do not show it.
+    /// For each weakness, the networks that do not show it with further seeds or to a comparison.
     others: Vec<usize>,
 }
 
@@ -204,7 +220,7 @@ fn confirmed(session: &Session, hunt: &Hunt, arguments: &Arguments) -> Result<Co
     let suspects: Vec<_> = (0..hunt.arena.weaknesses.len())
         .flat_map(|weakness| hunt.suspects(weakness).into_iter().map(move |elite| (weakness, elite)))
         .collect();
-    // Not every suspect shows its weakness with other seeds: twice as many are tried.
+    // Not every suspect shows its weakness with other seeds and to a comparison: twice as many are tried.
     let tried: Vec<_> = (0..hunt.arena.weaknesses.len())
         .flat_map(|weakness| suspects.iter().filter(move |(own, _)| *own == weakness).take(2 * most))
         .collect();
@@ -237,7 +253,10 @@ fn confirmed(session: &Session, hunt: &Hunt, arguments: &Arguments) -> Result<Co
         }
         let id = format!("{bare}-{}-{}", weakness.name, count + 1);
         let finding = Finding::new(&origin, (id, weakness), &shrunk.genome, shrunk.score);
-        findings.extend(finding.map_err(|why| refused(&why))?);
+        match finding.map_err(|why| refused(&why))? {
+            Some(finding) => findings.push(finding),
+            None => others[*place] += 1,
+        }
     }
     Ok(Confirmed { findings, others })
 }

@@ -138,17 +138,25 @@ fn captured(session: &Session, arguments: &Arguments) -> Result<Found, Failure> 
             "capture a TCP transfer with at least 120 bytes of each packet, or export `tcp.len` of its packets",
         ));
     }
+    let chosen = directions(&capture, arguments.flow.as_deref())?;
+    if !chosen.iter().any(|one| capture.is_answered(*one)) {
+        return Err(Failure::run(
+            "the capture has the data of flows and none of their acknowledgements",
+            "add the capture of the other direction, or capture both at the sender",
+        ));
+    }
     let mut flows = Vec::new();
-    for direction in directions(&capture, arguments.flow.as_deref())? {
-        let flow = shown(direction);
-        match identified(session, &capture, direction, &flow, &suspects, &mut notes) {
+    for direction in &chosen {
+        let flow = shown(*direction);
+        match identified(session, &capture, *direction, &flow, &suspects, &mut notes) {
             Some(one) => flows.push(one),
             None => notes.push(format!("{flow}: no acknowledgement measures a round trip.")),
         }
     }
     if flows.is_empty() {
-        return Err(Failure::run(
-            "no flow of the capture has a round trip",
+        return Err(unmeasured(
+            &chosen.into_iter().map(shown).collect::<Vec<_>>(),
+            capture.senders().len(),
             "capture both directions of a TCP transfer at its sender, and each packet once",
         ));
     }
@@ -211,6 +219,19 @@ fn shown((from, to): Direction) -> String {
     format!("{from}-{to}")
 }
 
+/// No acknowledgement measures a round trip of the flows that were looked at, of so many.
+fn unmeasured(looked_at: &[String], all: usize, remedy: &str) -> Failure {
+    let others = all.saturating_sub(looked_at.len());
+    let smaller = match others {
+        0 => String::new(),
+        _ => format!("; `--flow` looks at another one, of which there are {others}"),
+    };
+    Failure::run(
+        format!("no acknowledgement measures a round trip of {}", looked_at.join(", ")),
+        format!("{remedy}{smaller}"),
+    )
+}
+
 /// The requested flow, or those with the most data.
 fn directions(capture: &Capture, asked: Option<&str>) -> Result<Vec<Direction>, Failure> {
     let senders = capture.senders();
@@ -223,6 +244,11 @@ fn directions(capture: &Capture, asked: Option<&str>) -> Result<Vec<Direction>, 
     };
     let wanted = capture::parse_direction(asked).filter(|one| senders.iter().any(|(known, _)| known == one));
     wanted.map(|one| vec![one]).ok_or_else(|| {
+        let backward = capture::parse_direction(asked).map(|(from, to)| (to, from));
+        if let Some(sender) = backward.filter(|one| senders.iter().any(|(known, _)| known == one)) {
+            let message = format!("--flow: no data of `{asked}` in the capture");
+            return Failure::usage(message, format!("the sender is first: `{}`", shown(sender)));
+        }
         let known: Vec<String> = senders.iter().map(|(direction, _)| shown(*direction)).collect();
         let known: Vec<&str> = known.iter().map(String::as_str).collect();
         Failure::usage(format!("--flow: no flow `{asked}` in the capture"), nearest(asked, &known))

@@ -139,7 +139,10 @@ fn a_bad_capture_is_told_as_one() {
     }
     for (name, saying) in [
         ("empty.pcap", "`empty.pcap` is an empty file"),
-        ("random.PCAPNG", "`random.PCAPNG` is not a capture: neither pcap nor pcapng"),
+        (
+            "random.PCAPNG",
+            "`random.PCAPNG` is not a capture: neither pcap nor pcapng, nor CSV with tshark's names of columns, nor qlog",
+        ),
         ("text.pcap.gz", "`text.pcap.gz` is not a capture"),
         ("none.pcap", "the capture has no packets"),
         ("header.bin", "`header.bin` at byte 0"),
@@ -151,6 +154,28 @@ fn a_bad_capture_is_told_as_one() {
         assert_refuses(&piped, 1, &["`-` is a packet capture", "`knee predict FILE`"]);
     }
     assert_eq!(names(here.path()).len(), 5, "nothing is written");
+}
+
+#[test]
+fn a_capture_that_was_cut_off_before_its_first_packet_is_not_used() {
+    let here = tempfile::tempdir().unwrap();
+    let whole = captured(&transfer(), 1514);
+    // The header of the file has 24 bytes, that of a packet 16.
+    std::fs::write(here.path().join("cut.pcap"), &whole[..44]).unwrap();
+    std::fs::write(here.path().join("block.pcapng"), [0x0a, 0x0d, 0x0d, 0x0a, 28, 0, 0, 0]).unwrap();
+    std::fs::write(here.path().join("whole.pcap"), &whole).unwrap();
+    for (name, place) in [("cut.pcap", 24), ("block.pcapng", 0)] {
+        let warning = format!("warning: {name} was cut off at byte {place}: ");
+        for more in [&[][..], &["--flows"]] {
+            let alone = knee(here.path(), &[&["predict", name], more].concat());
+            let sayings = [&warning, "nothing of it could be used", "the capture has no packets"];
+            assert_refuses(&alone, 1, &sayings);
+        }
+        let both = knee(here.path(), &["predict", "whole.pcap", name, "--flows"]);
+        assert!(both.status.success() && stderr(&both).contains(&warning), "{}", stderr(&both));
+    }
+    let twice = knee(here.path(), &["predict", "whole.pcap", "whole.pcap", "--flows"]);
+    assert_refuses(&twice, 2, &["`whole.pcap` is given twice", "each file once"]);
 }
 
 /// A pcap file of a story, with at most this many bytes of each packet.

@@ -52,8 +52,9 @@ pub struct Origin<'o> {
 const FACTORS: [f64; 7] = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 0.8];
 
 impl Finding {
-    /// A finding on this network; none where the two numbers of a claim do not differ, as may happen with another measure of the same
-    /// weakness. The error names the part that the laboratory refuses.
+    /// A finding on this network; none where the two numbers of a claim do not differ. A comparison may measure a
+    /// weakness otherwise than its score does: it counts overflows where `premature` scores the window at one.
+    /// The error names the part that the laboratory refuses.
     pub fn new(
         origin: &Origin,
         (id, weakness): (String, &'static Weakness),
@@ -88,10 +89,10 @@ impl Finding {
     }
 }
 
-/// The interval that a claim is about: a mean rate's, or the pause of a stall.
+/// The interval that a claim is about: a mean rate's, or the subject's longest pause.
 fn measured(origin: &Origin, weakness: &'static Weakness, genome: &Genome) -> Result<Interval, String> {
     let pair = weakness.company != Company::Alone;
-    if weakness.name != "stall" {
+    if !weakness.in_pause {
         return Ok(genome.rated(pair));
     }
     let arena = Arena::new(origin.contestants.clone(), vec![weakness]);
@@ -234,4 +235,33 @@ pub fn judged(text: &str, scheme: &str, extensions: &Extensions) -> Result<Judge
     }
     let outcomes: Vec<Reproduction> = runs.outcome(&records);
     outcomes[0].judgements().into_iter().next().ok_or_else(|| "it has no claim".to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::study::hunt::{Step, WEAKNESSES};
+    use crate::tcp::Host;
+
+    #[test]
+    fn a_comparison_measures_the_quantity_of_every_claim() {
+        let contestants = Contestants::new("reno", "cubic", Host::Linux, &Extensions::NONE).unwrap();
+        let origin =
+            Origin { contestants: &contestants, about: String::new(), extensions: &Extensions::NONE };
+        let step = Step { rate: 2000, delay: 10, lasting: 3000 };
+        // With a queue on the way back, too.
+        let genome = Genome { steps: vec![step], aggregation: 5000, ..Genome::plain(10) };
+        for weakness in WEAKNESSES {
+            let measure = genome.rated(weakness.company != Company::Alone);
+            let page = Page { origin: &origin, id: "reno-1", weakness, genome: &genome, measure };
+            let of = |sender: &str| weakness.quantity.replace("{}", &format!("sender={sender}"));
+            let text = page.finding(&format!("{} <= {}", of("reno"), of("cubic")), "");
+            let values = page.judge(&text, "reno").unwrap().points.first().map(|one| [one.left, one.right]);
+            assert!(values.is_some_and(|both| both.iter().all(|value| value.is_finite())), "{text}");
+            assert_ne!(
+                judged(&page.case([1.0, 2.0]), "reno", &Extensions::NONE).unwrap().verdict,
+                Verdict::Untestable
+            );
+        }
+    }
 }

@@ -4,7 +4,7 @@
 use super::document::{Block, Column, Document, Figure, Layout, Section, Shown, Table, TableLine};
 use super::names;
 use crate::chart::{Axis, Line, Lines, lines, scheme_class};
-use crate::study::identify::{CLOSE, Class, LEAD, Verdict};
+use crate::study::identify::{CLOSE, Class, EXCLUDES, LEAD, Verdict};
 use crate::table::number::counted;
 use crate::table::{Cell, Records, number};
 use crate::units::Span;
@@ -181,7 +181,9 @@ impl IdentifiedFlow {
                 self.closest().join(", ")
             ),
             [name] => {
-                let likely = || self.candidates.iter().filter(|one| one.named);
+                let most = best.likelihood;
+                let likely =
+                    || self.candidates.iter().filter(|one| one.named && one.likelihood * EXCLUDES >= most);
                 let versions = distinct(likely().map(|one| one.version.as_str()));
                 let likelihood: f64 = likely().map(|one| one.likelihood).sum();
                 format!(

@@ -127,10 +127,12 @@ impl<'c> Case<'c> {
         (window.from.as_secs_f64(), window.span().as_secs_f64())
     }
 
-    /// The remedy for a window that ends too early: one of twice the length behind it.
+    /// The remedy for a window that ends too early: a later one of twice the length, and of [`TRIPS`] round trips at least.
     fn later(&self) -> String {
         let (from, length) = self.window();
-        format!("measure from {} s to {} s at least.", whole(from + length), whole(from + 3.0 * length))
+        let trip = trips(self).map_or(0.0, |trips| length / trips);
+        let next = (2.0 * length).max(TRIPS * trip);
+        format!("measure from {} s to {} s at least.", whole(from + next / 2.0), whole(from + 1.5 * next))
     }
 
     fn caution(&self, doubt: Doubt, subject: &str, found: f64, text: String) -> Caution {

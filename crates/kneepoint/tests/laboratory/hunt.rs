@@ -3,7 +3,7 @@
 
 use kneepoint::experiment::Verdict;
 use kneepoint::experiment::hunted::{Finding, Origin, judged};
-use kneepoint::report::hunt::{Outcome, hunted, resume};
+use kneepoint::report::hunt::{Outcome, hunted, read};
 use kneepoint::report::{Manifest, json};
 use kneepoint::rng::Rng;
 use kneepoint::scenario::{self, Extensions};
@@ -88,14 +88,14 @@ fn a_hunt_that_goes_on_ends_where_one_without_a_pause_does() {
         &Manifest::default(),
     ));
     let mut second = hunt("vegas", &["use", "starvation"], 3);
-    resume(&mut second, &told).unwrap();
+    second.progress = read(&second, &told).unwrap();
     assert_eq!(second.progress, first.progress);
     rounds(&mut second, 256);
     assert_eq!(second.progress, whole.progress);
-    let wrong = resume(&mut hunt("vegas", &["use", "starvation"], 4), &told).unwrap_err();
-    assert!(wrong.contains("seed"), "{wrong}");
-    assert!(resume(&mut hunt("bbr", &["use", "starvation"], 3), &told).unwrap_err().contains("subject"));
-    assert!(resume(&mut hunt("vegas", &["use"], 3), &told).unwrap_err().contains("weaknesses"));
+    let wrong = |other: &Hunt| read(other, &told).unwrap_err();
+    assert!(wrong(&hunt("vegas", &["use", "starvation"], 4)).contains("its seed is 3"));
+    assert!(wrong(&hunt("bbr", &["use", "starvation"], 3)).contains("its subject is \"vegas\""));
+    assert!(wrong(&hunt("vegas", &["use"], 3)).contains("other weaknesses"));
 }
 
 /// AdvNet's worst trace of Vegas: the round trip rises.

@@ -8,8 +8,9 @@ use kneepoint::report::identification::IdentifiedFlow;
 use kneepoint::study::identify::{OF_STACKS, Suspect, identify, suspects_in_quic};
 use kneepoint_bench::session::Session;
 
-use super::{Arguments, Found, MOST_FLOWS, PART, asked, nearest};
+use super::{Arguments, Found, MOST_FLOWS, PART, asked, nearest, unmeasured};
 use crate::failure::Failure;
+use crate::verbs::predict::opened::distinct;
 use crate::verbs::predict::{Connections, open_qlog};
 
 /// What is assumed of a sender.
@@ -25,7 +26,8 @@ pub fn found(session: &Session, arguments: &Arguments) -> Result<Found, Failure>
     let (all, mut notes) = opened(session, arguments)?;
     let (mut flows, mut unfit) = (Vec::new(), None);
     let alone = arguments.files.len() == 1;
-    for (file, traced) in chosen(&all, arguments.flow.as_deref())? {
+    let chosen = chosen(&all, arguments.flow.as_deref())?;
+    for (file, traced) in &chosen {
         let name = match alone {
             true => traced.name.clone(),
             false => format!("{}, {}", traced.name, file.display()),
@@ -46,8 +48,9 @@ pub fn found(session: &Session, arguments: &Arguments) -> Result<Found, Failure>
     }
     match unfit.filter(|_| flows.is_empty()) {
         Some((file, why)) => Err(Failure::run(format!("`{}` {why}", file.display()), remedy(why))),
-        None if flows.is_empty() => Err(Failure::run(
-            "no connection of the files has a round trip",
+        None if flows.is_empty() => Err(unmeasured(
+            &chosen.iter().map(|(_, traced)| traced.name.clone()).collect::<Vec<_>>(),
+            all.len(),
             "log a transfer of more than a few packets at its sender",
         )),
         None => {
@@ -62,13 +65,13 @@ type Kept<'a> = (&'a Path, Traced);
 
 /// The connections, the ones with the most data first, and remarks.
 fn opened<'a>(session: &Session, arguments: &'a Arguments) -> Result<(Vec<Kept<'a>>, Vec<String>), Failure> {
+    distinct(&arguments.files)?;
     let (mut all, mut remarks) = (Vec::new(), Vec::new());
     for file in &arguments.files {
-        let Connections { all: connections, notes } = open_qlog(std::slice::from_ref(file))?;
+        let Connections { all: connections, notes } = open_qlog(session, std::slice::from_ref(file))?;
         all.extend(connections.into_iter().map(|traced| (file.as_path(), traced)));
         remarks.extend(notes);
     }
-    remarks.iter().for_each(|note| session.tell(note));
     all.sort_by_key(|(_, traced)| std::cmp::Reverse(traced.transfer.bytes));
     Ok((all, remarks))
 }
@@ -76,7 +79,7 @@ fn opened<'a>(session: &Session, arguments: &'a Arguments) -> Result<(Vec<Kept<'
 fn remedy(why: Unfit) -> &'static str {
     match why {
         Unfit::Receiver => "give the qlog of the side that sends the data",
-        Unfit::Silent => "let the stack log `packet_sent`, at the side that sends the data",
+        Unfit::Silent => "let the stack log `packet_sent` with lengths, at the side that sends the data",
         Unfit::Unanswered => {
             "let the stack log the frames of received packets, or `recovery_metrics_updated` with `bytes_in_flight`"
         }

@@ -35,8 +35,7 @@ pub fn read(session: &Session, arguments: &Arguments) -> Result<Option<connectio
         return Err(Failure::usage(message, "give qlog only, or one directory"));
     }
     arguments.figure.none("connections are drawn over time")?;
-    let Connections { all, notes } = open_qlog(paths)?;
-    notes.iter().for_each(|note| session.tell(note));
+    let Connections { all, notes } = open_qlog(session, paths)?;
     if all.is_empty() {
         return Err(Failure::run("the files have no connection", "let the stack write qlog of one"));
     }

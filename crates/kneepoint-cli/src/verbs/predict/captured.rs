@@ -138,6 +138,7 @@ pub(super) fn list(session: &Session, arguments: &Arguments, as_json: bool) -> R
     let Files { capture, mut notes, mut warnings } = open(&arguments.files)?;
     let senders = capture.senders();
     if senders.is_empty() {
+        warnings.iter().for_each(|warning| session.tell(format!("warning: {warning}")));
         return Err(without_data(&capture));
     }
     let mut untimed = 0;

@@ -166,8 +166,7 @@ fn watched(session: &Session, arguments: &Arguments) -> Result<Option<Prediction
         all if all.iter().all(|capture| *capture) => captured::watch(session, arguments)?,
         all => {
             let other = all.iter().position(|capture| !capture).unwrap_or_default();
-            let message =
-                format!("`{}` is not a capture: neither pcap nor pcapng", arguments.files[other].display());
+            let message = opened::unknown(&arguments.files[other]);
             return Err(Failure::usage(message, "give one scenario, or captures only"));
         }
     }))

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use kneepoint::capture::{self, Capture, ClockStep, qlog};
 use kneepoint::table::number::counted;
-use kneepoint_bench::files;
 
 use crate::compressed::{self, Unpacked};
 use crate::failure::Failure;
@@ -21,9 +20,9 @@ const ENDINGS: [&str; 3] = [".pcap", ".pcapng", ".cap"];
 /// Endings of the names of qlog.
 const QLOG: [&str; 2] = [".qlog", ".sqlog"];
 
-/// Whether a file is qlog, by its name, or by its first bytes if it is not compressed.
+/// Whether a file is qlog, by its name or by its first bytes, decompressed if necessary.
 pub fn is_qlog(path: &Path) -> Result<bool, Failure> {
-    Ok(ends(path, &QLOG) || files::begins(path, qlog::is_qlog)?)
+    Ok(ends(path, &QLOG) || compressed::holds(path, qlog::is_qlog)?)
 }
 
 /// Whether a file is a capture, by its name or by its first bytes; a capture of an unsupported format also is one.
@@ -40,6 +39,26 @@ fn ends(path: &Path, endings: &[&str]) -> bool {
 
 fn begins(head: &[u8]) -> bool {
     capture::is_capture(head) || capture::is_export(head) || capture::foreign_format(head).is_some()
+}
+
+/// What a file is not, if it can be read neither as a capture nor as qlog.
+pub fn unknown(path: &Path) -> String {
+    let shown = path.display();
+    format!(
+        "`{shown}` is not a capture: neither pcap nor pcapng, nor CSV with tshark's names of columns, nor qlog"
+    )
+}
+
+/// Refuses a file that is given twice, by the same path or by another one: it would count twice.
+pub fn distinct(paths: &[PathBuf]) -> Result<(), Failure> {
+    let place = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
+    let places: Vec<PathBuf> = paths.iter().map(place).collect();
+    let same = |again: usize| places[..again].iter().position(|first| *first == places[again]);
+    let Some((first, again)) = (1..places.len()).find_map(|again| Some((same(again)?, again))) else {
+        return Ok(());
+    };
+    let (first, again) = (paths[first].display(), paths[again].display());
+    Err(Failure::usage(format!("`{again}` is given twice, first as `{first}`"), "give each file once"))
 }
 
 /// The files of one path, and remarks on them.
@@ -75,13 +94,11 @@ impl Files {
             return self.add_export(path, &bytes);
         }
         if !capture::is_capture(&bytes) {
-            let message = format!(
-                "`{shown}` is not a capture: neither pcap nor pcapng, nor CSV with tshark's names of columns"
-            );
             let remedy =
                 "give one as `editcap` or `tcpdump -w` writes it, or as `knee identify --help` exports it";
-            return Err(Failure::run(message, remedy));
+            return Err(Failure::run(unknown(path), remedy));
         }
+        let before = frames(&self.capture);
         let cut = self.capture.read(&bytes).map_err(|fault| {
             let remedy = "capture again, or let `editcap` or `tcpdump -r` copy what is whole of it";
             Failure::run(format!("`{shown}` {fault}"), remedy)
@@ -90,11 +107,20 @@ impl Files {
             self.warn(warning);
         }
         if let Some(cut) = cut {
-            self.warn(format!("{shown} was cut off {cut}. The part before was used."));
+            let used = match frames(&self.capture) > before {
+                true => "The part before was used.",
+                false => "No whole packet is before that: nothing of it could be used.",
+            };
+            self.warn(format!("{shown} was cut off {cut}. {used}"));
         }
         self.notes.extend(remark);
         Ok(())
     }
+}
+
+/// Frames that were read, of whatever they are.
+fn frames(capture: &Capture) -> u64 {
+    capture.tcp() + capture.others() + capture.foreign().map(|(_, frames)| frames).sum::<u64>()
 }
 
 impl Files {
@@ -111,6 +137,7 @@ impl Files {
 
 /// Reads all files.
 pub fn open(paths: &[PathBuf]) -> Result<Files, Failure> {
+    distinct(paths)?;
     let mut files = Files::default();
     for path in paths {
         files.add(path)?;

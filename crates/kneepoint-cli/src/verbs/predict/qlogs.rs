@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Connections of QUIC stacks, in their own records.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use kneepoint::capture::qlog::{self, Traced};
 use kneepoint::report::predictions::Predictions;
@@ -9,7 +9,7 @@ use kneepoint_bench::session::Session;
 
 use super::Arguments;
 use super::captured::watched;
-use super::opened::{LARGEST, SHOWN};
+use super::opened::{LARGEST, SHOWN, distinct};
 use crate::compressed::{self, Unpacked};
 use crate::failure::Failure;
 
@@ -30,8 +30,7 @@ pub fn watch(session: &Session, arguments: &Arguments) -> Result<Predictions, Fa
         ));
     }
     let configs = arguments.configs_of_what_happened()?;
-    let Connections { all, mut notes } = open(&arguments.files)?;
-    notes.iter().for_each(|note| session.tell(note));
+    let Connections { all, mut notes } = open(session, &arguments.files)?;
     let chosen = match arguments.all {
         true => all.iter().filter(|traced| !traced.transfer.samples.is_empty()).collect(),
         false => vec![chosen(&all, arguments.flow.as_deref())?],
@@ -44,22 +43,39 @@ pub fn watch(session: &Session, arguments: &Arguments) -> Result<Predictions, Fa
     Ok(Predictions { title: names.join(", "), factors: Vec::new(), cases, notes })
 }
 
-/// Reads all files.
-pub fn open(paths: &[PathBuf]) -> Result<Connections, Failure> {
+/// Reads all files, and prints the remarks on them; those on missing and impossible parts are warnings.
+pub fn open(session: &Session, paths: &[PathBuf]) -> Result<Connections, Failure> {
+    distinct(paths)?;
     let (mut all, mut notes) = (Vec::new(), Vec::new());
     for path in paths {
-        let Unpacked { bytes, warning, remark } = compressed::read(path, LARGEST)?;
-        let shown = path.display();
-        let (traces, cut) = qlog::read(&bytes).map_err(|fault| {
-            let remedy = "qlog is a JSON text sequence, a record a line, or one document with `traces`";
-            Failure::run(format!("`{shown}` {fault}"), remedy)
-        })?;
+        let Opened { traces, warnings, remarks } = opened(path)?;
+        warnings.iter().for_each(|warning| session.tell(format!("warning: {warning}")));
+        remarks.iter().for_each(|remark| session.tell(remark));
         all.extend(traces);
-        notes.extend(warning.into_iter().chain(remark));
-        notes.extend(cut.map(|cut| format!("{shown} was cut off {cut}. The part before was used.")));
+        notes.extend(warnings.into_iter().chain(remarks));
     }
     all.sort_by_key(|traced| std::cmp::Reverse(traced.transfer.bytes));
     Ok(Connections { all, notes })
+}
+
+/// A file.
+struct Opened {
+    traces: Vec<Traced>,
+    /// Remarks on missing and impossible parts.
+    warnings: Vec<String>,
+    remarks: Option<String>,
+}
+
+fn opened(path: &Path) -> Result<Opened, Failure> {
+    let Unpacked { bytes, warning, remark: remarks } = compressed::read(path, LARGEST)?;
+    let shown = path.display();
+    let (traces, cut) =
+        qlog::read(&bytes).map_err(|fault| Failure::run(format!("`{shown}` {fault}"), fault.remedy))?;
+    let cut = cut.map(|cut| format!("{shown} was cut off {cut}. The part before was used."));
+    let doubts = traces.iter().flat_map(|traced| traced.exchange.doubts());
+    let doubts = doubts.map(|doubt| format!("{shown}: {doubt}"));
+    let warnings = warning.into_iter().chain(cut).chain(doubts).collect();
+    Ok(Opened { traces, warnings, remarks })
 }
 
 /// The requested connection, or the one with the most data.

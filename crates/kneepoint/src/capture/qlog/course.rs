@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::read::LATEST;
+use super::clock::LATEST;
 use crate::capture::Transfer;
 use crate::predict::Sample;
 use crate::units::{Span, Time};
@@ -191,7 +191,16 @@ pub(super) fn number(data: &Value) -> Option<u64> {
 
 /// Whether a packet may carry data: handshake packets have their own number space.
 pub(super) fn carries_data(data: &Value) -> bool {
+    kind(data).is_none() || is_application(data)
+}
+
+/// Whether a packet is known to be of application data.
+pub(super) fn is_application(data: &Value) -> bool {
+    kind(data).is_some_and(|kind| matches!(kind, "1RTT" | "0RTT" | "application_data"))
+}
+
+/// The type of a packet, where it was logged.
+fn kind(data: &Value) -> Option<&str> {
     let kinds = [&data["header"]["packet_type"], &data["packet_type"], &data["type"]];
-    let kind = kinds.into_iter().find_map(Value::as_str);
-    kind.is_none_or(|kind| matches!(kind, "1RTT" | "0RTT" | "application_data"))
+    kinds.into_iter().find_map(Value::as_str)
 }

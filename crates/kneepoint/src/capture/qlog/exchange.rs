@@ -8,6 +8,7 @@
 //! heard       segments of newly acknowledged packets, as cumulative acknowledgement and blocks; the echo is the newest of these packets
 //!             (RFC 9002 §5.1)
 //! window      of the events of recovery, where stacks log it
+//! silent      a log without packets of data. That of a receiver has its acknowledgements, and what they answer
 //! derived     without ACK frames, bytes that left flight without a loss are the oldest packets that are never declared lost
 //! ```
 
@@ -76,12 +77,15 @@ pub struct Exchange {
     /// Bytes of packets that were sent and not acknowledged.
     open: BTreeMap<u64, u64>,
     sent: u64,
-    /// Packets of application data that were received.
+    /// Packets of application data that were received, as far as is known not only with acknowledgements.
     received: u64,
+    /// Whether packets were sent only to acknowledge.
+    answers: bool,
     largest: u64,
     has_frames: bool,
     /// Bytes in flight by the last event of recovery and what was sent and lost since.
     in_flight: Option<u64>,
+    doubts: Vec<String>,
 }
 
 impl Exchange {
@@ -98,6 +102,7 @@ impl Exchange {
     fn send(&mut self, at: Time, data: &Value) {
         let (number, bytes) = (number(data), length(data));
         if !asks(data, bytes) {
+            self.answers |= carries_data(data) && is_told(data, bytes);
             return;
         }
         self.in_flight = self.in_flight.map(|known| known.saturating_add(bytes));
@@ -113,7 +118,8 @@ impl Exchange {
         if !carries_data(data) {
             return;
         }
-        self.received += 1;
+        let bytes = length(data);
+        self.received += u64::from(asks(data, bytes) || !is_told(data, bytes));
         for (from, to) in acked_ranges(data) {
             self.has_frames = true;
             while let Some((&number, _)) = self.open.range(from..=to).next() {
@@ -141,6 +147,15 @@ impl Exchange {
         }
     }
 
+    pub(super) fn doubt(&mut self, remarks: impl IntoIterator<Item = String>) {
+        self.doubts.extend(remarks);
+    }
+
+    /// What the log cannot mean, and what was done with it. Sentences.
+    pub fn doubts(&self) -> &[String] {
+        &self.doubts
+    }
+
     /// Whether acknowledgements are derived from bytes in flight.
     pub fn is_derived(&self) -> bool {
         !self.has_frames
@@ -150,8 +165,8 @@ impl Exchange {
     pub fn course(&self) -> Result<Course, Unfit> {
         let answered = self.has_frames || self.events.iter().any(|(_, what)| matches!(what, Logged::Left(_)));
         match () {
+            () if self.sent == 0 && !(self.answers && self.received > 0) => return Err(Unfit::Silent),
             () if 2 * self.sent < self.received => return Err(Unfit::Receiver),
-            () if self.sent == 0 => return Err(Unfit::Silent),
             () if !answered => return Err(Unfit::Unanswered),
             () => {}
         }
@@ -192,6 +207,11 @@ fn asks(data: &Value, bytes: u64) -> bool {
     let frames = data["frames"].as_array().filter(|frames| !frames.is_empty());
     let kind = |frame: &Value| frame["frame_type"].as_str().is_some_and(|kind| SILENT.contains(&kind));
     frames.map_or(bytes > LONE_ACK, |frames| !frames.iter().all(kind))
+}
+
+/// Whether the log says what is in a packet. Some stacks log neither frames nor lengths of what they receive.
+fn is_told(data: &Value, bytes: u64) -> bool {
+    bytes > 0 || data["frames"].is_array()
 }
 
 #[cfg(test)]

@@ -13,14 +13,18 @@
 //! TCP has no packet numbers and selective acknowledgements are not among a run's events, so ranges follow cumulative
 //! acknowledgements. Nor is the rate of a controller that paces an event.
 
+mod clock;
 mod course;
 mod exchange;
+mod fault;
+mod numbers;
 mod read;
 mod segments;
 mod write;
 
 pub use course::Instant;
 pub use exchange::{Exchange, Unfit};
+pub use fault::{Fault, Place};
 pub use read::{Traced, is_qlog, read};
 pub use write::Tracer;
 

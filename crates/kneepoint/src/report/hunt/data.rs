@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The state of a hunt, from which it can be resumed.
 
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::Outcome;
-use crate::report::Manifest;
-use crate::study::hunt::{Archive, Elite, Hunt, Progress};
+use crate::report::reading::Unreadable;
+use crate::report::{Manifest, SCHEMA_VERSION};
+use crate::study::hunt::{Contestants, Elite, Hunt, Progress};
 use crate::table::{Cell, Records};
 
 crate::keys! {
@@ -47,7 +49,9 @@ crate::keys! {
         pub best: Option<f64>,
         /// The part of the known cells in which the score is at least that of a finding.
         pub part: f64,
-        /// How many of the worst networks, each with another change of the rate, do not show it over all seeds of a finding.
+        /// How many of the worst networks, each with another change of the rate, do not show it: the mean score
+        /// over all seeds of a finding is less than that of a finding, or the two numbers that a comparison
+        /// measures do not differ.
         pub not_confirmed: usize,
         /// The map: the network of the greatest score in each cell that is known.
         pub archive: Vec<Elite>,
@@ -139,34 +143,52 @@ pub fn records(outcome: &Outcome) -> Records {
     Records { columns: columns.map(String::from).to_vec(), rows: outcome.findings.iter().map(row).collect() }
 }
 
-/// Resumes a hunt from the file of another one with the same question; the error names their difference.
-pub fn resume(hunt: &mut Hunt, text: &str) -> Result<(), String> {
+/// The progress that the file of an earlier hunt with this question records; the error names what differs, or
+/// what no hunt writes.
+pub fn read(hunt: &Hunt, text: &str) -> Result<Progress, String> {
     let written: Value = serde_json::from_str(text).map_err(|why| format!("it is no JSON: {why}"))?;
-    let others = vec![0; hunt.arena.weaknesses.len()];
-    let own = hunted(&Outcome { hunt, findings: &[], links: &[], others: &others }, &Manifest::default());
-    let own = serde_json::to_value(own).map_err(|why| why.to_string())?;
-    for key in ["subject", "reference", "tcp", "profile", "steps", "seed"] {
-        if written[key] != own[key] {
-            return Err(format!("its {key} is {}, and this hunt's is {}", written[key], own[key]));
+    match written["schema_version"].as_u64() {
+        Some(version) if version == u64::from(SCHEMA_VERSION) => {}
+        Some(version) => return Err(Unreadable::Version(version).to_string()),
+        None => return Err("it is no result of `knee hunt`".into()),
+    }
+    for (key, own) in question(hunt) {
+        if written[key] != own {
+            return Err(format!("its {key} is {}, and this hunt's is {own}", written[key]));
         }
     }
-    let names = |value: &Value| -> Vec<Value> {
-        value["weaknesses"].as_array().into_iter().flatten().map(|one| one["weakness"].clone()).collect()
-    };
-    if names(&written) != names(&own) {
+    let searched = written["weaknesses"].as_array().map_or(&[][..], |all| &all[..]);
+    let names = hunt.arena.weaknesses.iter().map(|weakness| weakness.name);
+    if !searched.iter().map(|one| one["weakness"].as_str()).eq(names.map(Some)) {
         return Err("it is about other weaknesses".into());
     }
-    let archive =
-        |one: &Value| serde_json::from_value::<Vec<Elite>>(one["archive"].clone()).map(Archive::from);
-    let archives = written["weaknesses"].as_array().into_iter().flatten().map(archive);
-    let archives =
-        archives.collect::<Result<_, _>>().map_err(|why| format!("its archive is damaged: {why}"))?;
-    let archives: Vec<Archive> = archives;
-    let foreign = |elite: &Elite| elite.genome.steps.is_empty() || !hunt.profile.allows(&elite.genome);
-    if archives.iter().flat_map(Archive::elites).any(foreign) {
-        return Err("a network in it is outside the profile".into());
-    }
-    let evaluations = written["evaluations"].as_u64().ok_or("it does not say how far it is")?;
-    hunt.progress = Progress { evaluations, archives };
-    Ok(())
+    let evaluations = &written["evaluations"];
+    let evaluations = evaluations
+        .as_u64()
+        .ok_or_else(|| format!("its evaluations are {evaluations}, not a whole number"))?;
+    Progress::restored(hunt, evaluations, searched.iter().map(elites).collect::<Result<_, _>>()?)
+}
+
+/// What must be the same of two hunts for one to go on where the other ended, by the keys of a file.
+fn question(hunt: &Hunt) -> [(&'static str, Value); 6] {
+    let Contestants { subject, reference, host, .. } = &hunt.arena.contestants;
+    [
+        ("subject", subject.name.as_str().into()),
+        ("reference", reference.name.as_str().into()),
+        ("tcp", host.name().into()),
+        ("profile", hunt.profile.name.into()),
+        ("steps", hunt.profile.steps.into()),
+        ("seed", hunt.seed.into()),
+    ]
+}
+
+/// The networks of a weakness as they are written.
+fn elites(searched: &Value) -> Result<Vec<Elite>, String> {
+    let name = searched["weakness"].as_str().unwrap_or_default();
+    let damaged = |what: String| format!("archive of `{name}`, {what}");
+    let entries = searched["archive"].as_array().ok_or_else(|| damaged("which is no list".into()))?;
+    let elite = |(place, entry): (usize, &Value)| {
+        Elite::deserialize(entry).map_err(|why| damaged(format!("entry {place}: {why}")))
+    };
+    (1..).zip(entries).map(elite).collect()
 }

@@ -9,10 +9,17 @@ use crate::chart::{Heat, heat};
 use crate::experiment::hunted::Finding;
 use crate::report::{Manifest, manifest, studio};
 use crate::study::hunt::{AXES, Archive, Arena, Weakness};
-use crate::table::{Estimate, number};
+use crate::table::Estimate;
+use crate::table::number::{self, counted};
 
 /// The pairs of axes of a map: rows and columns.
 const MAPS: [(usize, usize); 2] = [(2, 0), (3, 1)];
+
+/// The headings of the overview that do not explain themselves.
+const LEGEND: &str = "A network shows a weakness from the score in “a finding from” on, and “of the map” is the \
+                      part of the known cells with such a network. Of the worst ones, those are “not confirmed” \
+                      whose mean score over further seeds is less, or on which the numbers that a comparison \
+                      measures do not differ.";
 
 /// The document.
 pub fn document(outcome: &Outcome, made: &Manifest) -> Document {
@@ -25,10 +32,14 @@ pub fn document(outcome: &Outcome, made: &Manifest) -> Document {
         .then(" far worse than ")
         .code(reference.clone())
         .then(format!(
-            " on the same network? {} networks of the profile {} ({}), with {} hosts and seed {}.",
-            hunt.progress.evaluations, hunt.profile.name, hunt.profile.about, contestants.host, hunt.seed
+            " on the same network? {} of the profile {} ({}), with {} hosts and seed {}.",
+            counted(hunt.progress.evaluations, "network"),
+            hunt.profile.name,
+            hunt.profile.about,
+            contestants.host,
+            hunt.seed
         ));
-    let mut sections = vec![Section::new("", vec![Block::Table(overview(outcome))])];
+    let mut sections = vec![Section::new("", vec![Block::Table(overview(outcome)), Block::prose(LEGEND)])];
     for (weakness, archive) in hunt.archives() {
         sections.push(section(weakness, archive, outcome));
     }
@@ -99,18 +110,16 @@ fn section(weakness: &'static Weakness, archive: &Archive, outcome: &Outcome) ->
 }
 
 fn told(finding: &Finding) -> String {
-    let steps = finding.genome.steps.len();
     let [ours, theirs] = finding.values.map(|value| number::significant(value, 3));
     format!(
-        "{}: {} against {} ({}), score {}, {steps} step{}, {} seed{}; the claim {}.",
+        "{}: {} against {} ({}), score {}, {}, {}; the claim {}.",
         finding.id,
         ours,
         theirs,
         finding.weakness.told,
         shown(finding.score),
-        if steps == 1 { "" } else { "s" },
-        Arena::seeds(&finding.genome),
-        if Arena::seeds(&finding.genome) == 1 { "" } else { "s" },
+        counted(finding.genome.steps.len(), "step"),
+        counted(Arena::seeds(&finding.genome), "seed"),
         finding.verdict
     )
 }

@@ -4,7 +4,7 @@
 mod data;
 mod document;
 
-pub use data::{Hunted, hunted, records, resume};
+pub use data::{Hunted, hunted, read, records};
 pub use document::document;
 
 use crate::experiment::hunted::Finding;
@@ -18,6 +18,7 @@ pub struct Outcome<'o> {
     pub findings: &'o [Finding],
     /// Links to the studio, one for each finding.
     pub links: &'o [String],
-    /// For each weakness, how many of its worst networks do not show it with other seeds.
+    /// For each weakness, how many of its worst networks do not show it with further seeds or to a
+    /// comparison.
     pub others: &'o [usize],
 }

@@ -85,6 +85,9 @@ fn halves_that_differ_make_a_window_short_and_less_so_where_it_has_many_round_tr
          measure from 80 s to 200 s at least."
     );
     assert_eq!(of(2000.0, 5.0), None);
+    // The remedy is twice the window of a minute, or fifty round trips.
+    let brief = of(6000.0, 16.0).unwrap();
+    assert!(brief.text.ends_with("measure from 170 s to 470 s at least."), "{}", brief.text);
 }
 
 /// A certain drift of a quantity is told once, and halves of another quantity are still compared.

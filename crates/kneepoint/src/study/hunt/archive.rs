@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::genome::Genome;
+use super::profile::Profile;
 use crate::units::Bytes;
 
 /// The features by which cells differ.
@@ -86,6 +87,22 @@ pub fn cell(genome: &Genome, packet: Bytes) -> Cell {
 }
 
 impl Archive {
+    /// The archive of these networks; the error names the first, counted from 1, that an archive of this
+    /// profile cannot have.
+    pub fn restored(elites: Vec<Elite>, profile: &Profile, packet: Bytes) -> Result<Archive, String> {
+        let mut cells = BTreeMap::new();
+        for (place, elite) in (1..).zip(elites) {
+            if let Some(objection) = elite.objection(profile, packet) {
+                return Err(format!("entry {place}: {objection}"));
+            }
+            let bins = elite.cell;
+            if cells.insert(bins, elite).is_some() {
+                return Err(format!("entry {place}: its bins are {bins:?}, as those of an entry before it"));
+            }
+        }
+        Ok(Archive { cells })
+    }
+
     /// Keeps a network if its score is above that of its cell.
     pub fn offer(&mut self, cell: Cell, score: f64, genome: &Genome) {
         if self.cells.get(&cell).is_none_or(|elite| elite.score < score) {
@@ -132,8 +149,63 @@ impl Archive {
     }
 }
 
-impl From<Vec<Elite>> for Archive {
-    fn from(elites: Vec<Elite>) -> Archive {
-        Archive { cells: elites.into_iter().map(|elite| (elite.cell, elite)).collect() }
+impl Elite {
+    /// The reason why no archive of this profile has it.
+    fn objection(&self, profile: &Profile, packet: Bytes) -> Option<String> {
+        if let Some(outside) = profile.objection(&self.genome) {
+            return Some(outside);
+        }
+        if !(0.0..=1.0).contains(&self.score) {
+            return Some(format!("its score is {}, and may be 0 to 1", self.score));
+        }
+        let own = cell(&self.genome, packet);
+        (self.cell != own).then(|| format!("its bins are {:?}, and those of its network {own:?}", self.cell))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Rng;
+
+    const PACKET: Bytes = Bytes(1500);
+
+    fn elite(profile: &Profile) -> Elite {
+        let genome = profile.draw(&mut Rng::stream(1, "archive", 0));
+        Elite { cell: cell(&genome, PACKET), score: 0.5, genome }
+    }
+
+    #[test]
+    fn an_archive_is_restored_of_its_networks() {
+        let profile = Profile::named("any").unwrap();
+        let elites = vec![elite(profile)];
+        let archive = Archive::restored(elites.clone(), profile, PACKET).unwrap();
+        assert_eq!(archive.elites().cloned().collect::<Vec<_>>(), elites);
+    }
+
+    #[test]
+    fn what_no_hunt_keeps_is_named_with_what_is_allowed() {
+        let profile = Profile::named("any").unwrap();
+        let changed = |change: fn(&mut Elite)| {
+            let mut other = elite(profile);
+            change(&mut other);
+            Archive::restored(vec![other], profile, PACKET).unwrap_err()
+        };
+        for (told, saying) in [
+            (
+                changed(|one| one.cell = [99, 0, 0, 0]),
+                "entry 1: its bins are [99, 0, 0, 0], and those of its",
+            ),
+            (changed(|one| one.score = 1e9), "its score is 1000000000, and may be 0 to 1"),
+            (changed(|one| one.score = f64::NAN), "its score is NaN, and may be 0 to 1"),
+            (changed(|one| one.genome.buffer = 1), "its buffer_packets is 1, and may be 2 to 10000"),
+            (changed(|one| one.genome.loss = 5), "its loss_ppm is 5, and may be 0 or 10 to 50000"),
+            (changed(|one| one.genome.steps.clear()), "its network has 0 steps, and may have 1 to 15"),
+            (changed(|one| one.genome.queue = "none".into()), "no combination that the profile any allows"),
+        ] {
+            assert!(told.contains(saying), "{told}");
+        }
+        let twice = Archive::restored(vec![elite(profile), elite(profile)], profile, PACKET).unwrap_err();
+        assert!(twice.starts_with("entry 2: its bins are"), "{twice}");
     }
 }

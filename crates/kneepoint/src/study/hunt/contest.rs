@@ -76,14 +76,8 @@ impl Contestants {
         host: Host,
         extensions: &Extensions,
     ) -> Result<Contestants, String> {
-        let read = |name: &str| {
-            let scheme = extensions.scheme(name).map_err(|why| format!("`{name}`: {why}"))?;
-            match scheme.queue == queue::Config::default() {
-                true => Ok(scheme),
-                false => Err(format!("`{name}` has a queue, and each network of a hunt has its own")),
-            }
-        };
-        let (one, other) = (read(subject)?, read(reference)?);
+        let (one, other) =
+            (Contestants::scheme(subject, extensions)?, Contestants::scheme(reference, extensions)?);
         let feedback = one.feedback.clone().or_else(|| other.feedback.clone()).unwrap_or_default();
         let sender = |scheme: &Scheme| -> Result<Contestant, String> {
             let control = scheme.name.split('/').next().unwrap_or_default();
@@ -103,6 +97,23 @@ impl Contestants {
             Ok(Contestant { name: scheme::declared(control), sender: group })
         };
         Ok(Contestants { subject: sender(&one)?, reference: sender(&other)?, host, feedback })
+    }
+
+    /// The scheme of a contestant; the error says why a hunt has no such contestant.
+    pub fn scheme(name: &str, extensions: &Extensions) -> Result<Scheme, String> {
+        if name.split([':', '/']).next().is_none_or(|control| control.trim().is_empty()) {
+            return Err(format!("the name of a controller is missing in \"{name}\""));
+        }
+        let scheme = extensions.scheme(name).map_err(|why| format!("`{name}`: {why}"))?;
+        match scheme.queue == queue::Config::default() {
+            true => Ok(scheme),
+            false => Err(format!("`{name}` has a queue, and each network of a hunt has its own")),
+        }
+    }
+
+    /// Whether both send alike, whatever their names.
+    pub fn are_alike(&self) -> bool {
+        self.subject.sender == self.reference.sender
     }
 
     /// The contest of the subject, or of the reference in its place.

@@ -32,6 +32,7 @@ pub use shrink::{Shrunk, shrink};
 pub use weakness::{WEAKNESSES, Weakness};
 
 use crate::spec::Invalid;
+use crate::table::number::counted;
 use crate::units::Bytes;
 
 /// A hunt and how far it is.
@@ -54,6 +55,29 @@ pub struct Progress {
     pub evaluations: u64,
     /// An archive for each weakness.
     pub archives: Vec<Archive>,
+}
+
+impl Progress {
+    /// The progress of an earlier hunt with the question of this one, after this many evaluations, that kept
+    /// these networks of each weakness. The error names the first part that no such hunt has.
+    pub fn restored(hunt: &Hunt, evaluations: u64, kept: Vec<Vec<Elite>>) -> Result<Progress, String> {
+        let (packet, weaknesses) = (hunt.packet(), &hunt.arena.weaknesses);
+        let archives = weaknesses.iter().zip(kept).map(|(weakness, elites)| {
+            let of = |why: String| format!("archive of `{}`, {why}", weakness.name);
+            let archive = Archive::restored(elites, &hunt.profile, packet).map_err(of)?;
+            let count = archive.elites().len();
+            // An evaluation fills at most one cell, and the first fills one.
+            match (count as u64) <= evaluations && (count > 0 || evaluations == 0) {
+                true => Ok(archive),
+                false => {
+                    let made = counted(evaluations, "evaluation");
+                    Err(of(format!("{made} cannot leave {}", counted(count, "network"))))
+                }
+            }
+        });
+        let archives = archives.collect::<Result<Vec<Archive>, String>>()?;
+        Ok(Progress { evaluations, archives })
+    }
 }
 
 impl Hunt {

@@ -7,6 +7,7 @@
 use super::gene::{GENES, Gene};
 use super::genome::{Genome, Step};
 use crate::rng::Rng;
+use crate::table::number::counted;
 
 /// Bounds of networks.
 #[derive(Clone, Debug)]
@@ -299,6 +300,30 @@ impl Profile {
         let mut repaired = genome.clone();
         self.repair(&mut repaired);
         repaired == *genome
+    }
+
+    /// The reason why a network is outside the bounds: its first number that is, or the combination.
+    pub fn objection(&self, genome: &Genome) -> Option<String> {
+        let count = genome.steps.len();
+        if !(1..=self.steps as usize).contains(&count) {
+            return Some(format!(
+                "its network has {}, and may have 1 to {}",
+                counted(count, "step"),
+                self.steps
+            ));
+        }
+        let mut copy = genome.clone();
+        let outside = copy.numbers().into_iter().find_map(|(gene, number)| {
+            let (least, greatest) = self.bounds(gene);
+            let zero = if gene.optional() { "0 or " } else { "" };
+            let allowed = (least..=greatest).contains(number) || gene.optional() && *number == 0;
+            (!allowed).then(|| format!("its {gene} is {number}, and may be {zero}{least} to {greatest}"))
+        });
+        let combined = || {
+            let name = self.name;
+            format!("its network, {genome}, is no combination that the profile {name} allows")
+        };
+        outside.or_else(|| (!self.allows(genome)).then(combined))
     }
 }
 

@@ -29,5 +29,5 @@ pub use path::Path;
 pub use score::{error, weights};
 pub use suspects::{Make, Suspect, suspects, suspects_in_quic};
 pub use usual::{MAINLINE, OF_STACKS};
-pub use verdict::{CLOSE, Decisive, LEAD, Verdict, identify};
+pub use verdict::{CLOSE, Decisive, EXCLUDES, LEAD, Verdict, identify};
 pub use witness::witness;

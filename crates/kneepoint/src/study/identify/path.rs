@@ -2,7 +2,7 @@
 //! The path, as a capture shows it.
 //!
 //! ```text
-//! base RTT   the smallest round trip
+//! base RTT   the smallest round trip of a segment that was sent once, a second after any retransmission; nearer to them where no second has none
 //! rate       the greatest rate of arrivals, in order or not, over ten base round trips, which a standing queue keeps up
 //! buffer     what the greatest round trips before losses have beyond the base, at that rate:  (RTT − base) · rate
 //! host       segments before the first acknowledgement; packets that an acknowledgement answers
@@ -15,6 +15,8 @@ use crate::units::{PacketRate, Span, Time};
 
 /// Base round trips over which a rate is taken.
 const OVER: u64 = 10;
+/// After a retransmission, round trips do not count for so long: a repair that fills a hole acknowledges what arrived before.
+const CALM: Span = Span::from_secs(1);
 /// Losses so close, in base round trips, are one episode.
 const TOGETHER: u64 = 2;
 
@@ -58,11 +60,14 @@ struct Seen {
     held: BTreeSet<u32>,
     /// When segments were retransmitted.
     again: Vec<Time>,
+    /// How long ago the last of them has to be for a round trip.
+    calm: Span,
 }
 
 impl Seen {
-    fn of(course: &Course) -> Seen {
-        let mut seen = Seen::default();
+    /// What is seen of round trips that are so long after retransmissions.
+    fn of(course: &Course, calm: Span) -> Seen {
+        let mut seen = Seen { calm, ..Seen::default() };
         for step in &course.steps {
             match step.what {
                 Happened::Sent(segment) => match seen.sent.get_mut(segment as usize) {
@@ -73,8 +78,8 @@ impl Seen {
                     None => seen.sent.push((step.at, true)),
                 },
                 Happened::Heard { una, blocks, .. } => {
-                    seen.arrive(step.at, una, blocks);
                     seen.hear(step.at, una);
+                    seen.arrive(step.at, una, blocks);
                 }
             }
         }
@@ -93,14 +98,16 @@ impl Seen {
             return;
         }
         // What fills a hole says nothing of the newest segment below it.
-        let newest = self.sent.get(una as usize - 1).filter(|(_, once)| *once && self.is_calm(at));
+        let newest = una - 1;
+        let fills = self.held.contains(&newest) || !self.is_calm(at);
+        let newest = self.sent.get(newest as usize).filter(|(_, once)| *once && !fills);
         let rtt = newest.map(|(sent, _)| at.since(*sent)).filter(|rtt| *rtt > Span::ZERO);
         self.progress.push(Progress { at, una, rtt });
     }
 
-    /// Whether nothing was retransmitted within a second.
+    /// Whether nothing was retransmitted lately.
     fn is_calm(&self, at: Time) -> bool {
-        self.again.last().is_none_or(|last| at.since(*last) > Span::from_secs(1))
+        self.again.last().is_none_or(|last| at.since(*last) > self.calm)
     }
 
     fn base(&self) -> Option<Span> {
@@ -161,8 +168,11 @@ impl Seen {
 impl Path {
     /// The path of a transfer; none without a round trip.
     pub fn of(course: &Course) -> Option<Path> {
-        let seen = Seen::of(course);
-        let base = seen.base()?;
+        let measured = |calm| {
+            let seen = Seen::of(course, calm);
+            seen.base().map(|base| (seen, base))
+        };
+        let (seen, base) = measured(CALM).or_else(|| measured(Span::ZERO))?;
         let rate = seen.rate(base);
         let episodes = seen.episodes(base);
         let (first, last) = (course.steps.first()?, course.steps.last()?);

@@ -90,6 +90,11 @@ fn made(names: &[String], makes: [Make; 3]) -> Result<Vec<Suspect>, String> {
     if let Some(unknown) = names.iter().find(|name| !all().any(|config| same_name(config.name(), name))) {
         return Err(match Config::named(unknown) {
             Some(_) => format!("`{unknown}` needs feedback of the network, which a capture does not show"),
+            None if unknown.contains(':') => {
+                format!(
+                    "`{unknown}` has settings, and candidates are controllers as they are: name one alone"
+                )
+            }
             None => {
                 let known: Vec<&str> = REGISTRY.iter().map(|entry| entry.name).collect();
                 let near = closest(unknown, &known)

@@ -41,7 +41,7 @@ pub const LEAD: f64 = 4.0;
 /// and there are at least so many of these.
 const FIELD: usize = 4;
 /// How many times likelier the best class is than one that is excluded.
-const EXCLUDES: f64 = 20.0;
+pub const EXCLUDES: f64 = 20.0;
 /// Simulations in which a suspect that draws is compared with itself.
 const WITNESSES: u64 = 9;
 /// Round trips of an interval that tells something of its own.

@@ -126,6 +126,19 @@ fn a_log_that_is_no_senders_is_refused_with_the_reason() {
     let receiver: Vec<_> = [sent(0)].into_iter().chain((0..3).map(|_| received())).collect();
     assert_eq!(logged(&receiver).course().unwrap_err(), Unfit::Receiver);
     assert_eq!(logged(&[]).course().unwrap_err(), Unfit::Silent);
+    // Nothing with data arrived, and no packet with data left.
+    let answered: Vec<_> = (0..3).map(|_| acked(&json!([[0]]))).collect();
+    assert_eq!(logged(&answered).course().unwrap_err(), Unfit::Silent);
+    let bare = |number: u64| ("packet_sent", json!({ "header": { "packet_number": number }, "raw": {} }));
+    let mixed: Vec<_> = (0..3).flat_map(|number| [bare(number), received()]).collect();
+    assert_eq!(logged(&mixed).course().unwrap_err(), Unfit::Silent);
+    // Only acknowledgements left.
+    let answer = |number: u64| {
+        let header = json!({ "packet_type": "1RTT", "packet_number": number });
+        ("packet_sent", json!({ "header": header, "raw": { "length": 30 } }))
+    };
+    let answers: Vec<_> = (0..3).flat_map(|number| [received(), answer(number)]).collect();
+    assert_eq!(logged(&answers).course().unwrap_err(), Unfit::Receiver);
     assert_eq!(logged(&[sent(0), received(), sent(1)]).course().unwrap_err(), Unfit::Unanswered);
     assert!(Unfit::Unanswered.to_string().contains("ACK frames"));
 }
