@@ -120,6 +120,6 @@ mod tests {
             one.contains("At line 4 the time goes back by 30.0 ms") && !one.contains("first of"),
             "{one}"
         );
-        assert!(doubt(&[9.0, 1.0, 9.0, 1.0]).is_some_and(|one| one.contains("first of 2")));
+        assert!(doubt(&[9.0, 1.0, 9.0, 1.0]).is_some_and(|two| two.contains("first of 2")));
     }
 }

@@ -163,7 +163,7 @@ mod tests {
         let doubt = doubt.expect("a remark");
         assert!(!kept && doubt.contains("At line 4, packet 9007199254740992 is acknowledged"), "{doubt}");
         assert!(!doubt.contains("first of"), "{doubt}");
-        let (_, doubt) = heard(5, 8);
-        assert!(doubt.is_some_and(|doubt| doubt.contains("At line 4") && doubt.contains("first of 2")));
+        let (_, both) = heard(5, 8);
+        assert!(both.is_some_and(|both| both.contains("At line 4") && both.contains("first of 2")));
     }
 }
