@@ -143,8 +143,8 @@ hunt: cargo ## what hunts find of every controller, known weaknesses found again
 memory: $(BUILD) ## estimates of memory beside what runs take: renews the table of docs/memory.md
 	KNEE=$(KNEE) scripts/memory.py
 
-bench: cargo ## nanoseconds and instructions per packet, beside ns-2 if installed and beside dist/bench if `make dist` made it
-	$(CARGO) run --profile dist --locked -p xtask -- bench $(if $(wildcard dist/bench),--guided dist/bench) $(ARGS)
+bench: $(BUILD) ## nanoseconds and instructions per packet, beside ns-2 if installed and beside dist/bench if `make dist` made it
+	$(CARGO) run --profile dist --locked -p xtask -- bench --knee $(KNEE) $(if $(wildcard dist/bench),--guided dist/bench) $(ARGS)
 
 dist: cargo tools ## a release: what `make portable` makes, and a program with profile guidance for this machine (half an hour)
 	FEATURES="$(BPF)" scripts/dist.sh $(ARGS)

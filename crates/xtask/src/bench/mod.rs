@@ -68,6 +68,9 @@ pub struct Arguments {
     /// Do not run ns-2.
     #[arg(long)]
     no_ns2: bool,
+    /// The program whose studies are timed [default: the `knee` beside this program].
+    #[arg(long, value_name = "PROGRAM")]
+    knee: Option<PathBuf>,
     /// Another build of this program to measure for comparison: the one with profile guidance.
     #[arg(long, value_name = "PROGRAM")]
     guided: Option<PathBuf>,
@@ -142,8 +145,13 @@ pub fn run(arguments: &Arguments) -> Result<bool, String> {
     if arguments.scale {
         return section(arguments, &page::scale(&scale::measure(beside)?));
     }
+    let knee = arguments.knee.clone().unwrap_or_else(|| program.with_file_name("knee"));
+    // Before minutes are spent on what comes first.
+    if (arguments.study || arguments.write) && !knee.is_file() {
+        return Err(format!("{} is not there: make it, or name one with --knee", knee.display()));
+    }
     if arguments.study {
-        return section(arguments, &page::study(&study::measure()?));
+        return section(arguments, &page::study(&study::measure(&knee)?));
     }
     let wanted =
         |case: &&Benchmark| arguments.only.as_ref().is_none_or(|only| case.name.contains(only.as_str()));
@@ -180,7 +188,7 @@ pub fn run(arguments: &Arguments) -> Result<bool, String> {
     if arguments.write {
         let sections = [
             page::scale(&scale::measure(beside)?),
-            page::study(&study::measure()?),
+            page::study(&study::measure(&knee)?),
             page::parallel(&parallel::measure(repeat)?),
             page::variants(&variants::measure()?),
             page::acks(&acks::measure()),

@@ -47,12 +47,8 @@ pub struct Study {
     bytes_per_run: f64,
 }
 
-/// Runs the study with one job and with one for each core, and once more when all its runs are kept.
-pub fn measure() -> Result<Study, String> {
-    let knee = super::this()?.with_file_name("knee");
-    if !knee.is_file() {
-        return Err(format!("{} is not there; `make build` makes it", knee.display()));
-    }
+/// Runs the study by this program with one job and with one for each core, and once more when all its runs are kept.
+pub fn measure(knee: &Path) -> Result<Study, String> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../target/bench");
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
@@ -60,12 +56,12 @@ pub fn measure() -> Result<Study, String> {
     fs::write(&file, STUDY).map_err(|error| error.to_string())?;
     let store = folder.join("runs");
     let study_in = |kept: &Path, jobs: usize, fresh: bool| {
-        let mut command = Command::new(&knee);
+        let mut command = Command::new(knee);
         command.arg("run").arg(&file).args(["--jobs", &jobs.to_string()]).args(fresh.then_some("--fresh"));
         timed(command.arg("--store").arg(kept).arg("--out").arg(kept.with_extension("out")))
     };
     let study = |jobs, fresh| study_in(&store, jobs, fresh);
-    let starts = (0..STARTS).map(|_| timed(Command::new(&knee).arg("check").arg(&file)));
+    let starts = (0..STARTS).map(|_| timed(Command::new(knee).arg("check").arg(&file)));
     let start = starts.collect::<Result<Vec<_>, _>>()?.into_iter().min().unwrap_or_default();
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let side_by_side = || {
