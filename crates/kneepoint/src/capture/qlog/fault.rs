@@ -31,9 +31,9 @@ impl fmt::Display for Place {
 pub struct Fault {
     /// Where it is.
     pub place: Place,
-    /// What it is.
+    /// The message, without the place.
     pub message: String,
-    /// What helps.
+    /// How to get a readable file.
     pub remedy: &'static str,
 }
 

@@ -9,8 +9,8 @@
 //! | acknowledged | at most the greatest that was sent | §13.1 | the frames are left out |
 //!
 //! The longest code of a number has four bytes, relative to the largest acknowledged one. Skipped numbers are
-//! permitted (§21.4). A path of its own has its own numbers; the frame `ack` is about the first one. Packets of
-//! an unknown type may be those of the handshake, and are not judged.
+//! permitted (§21.4). Each path numbers its packets separately; the frame `ack` is about the first path. Packets
+//! of unknown type may belong to the handshake, so they are not checked.
 
 use std::collections::BTreeMap;
 

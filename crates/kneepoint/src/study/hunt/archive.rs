@@ -201,7 +201,7 @@ mod tests {
             (changed(|one| one.genome.buffer = 1), "its buffer_packets is 1, and may be 2 to 10000"),
             (changed(|one| one.genome.loss = 5), "its loss_ppm is 5, and may be 0 or 10 to 50000"),
             (changed(|one| one.genome.steps.clear()), "its network has 0 steps, and may have 1 to 15"),
-            (changed(|one| one.genome.queue = "none".into()), "no combination that the profile any allows"),
+            (changed(|one| one.genome.queue = "none".into()), "the profile any does not allow its network"),
         ] {
             assert!(told.contains(saying), "{told}");
         }

@@ -321,7 +321,7 @@ impl Profile {
         });
         let combined = || {
             let name = self.name;
-            format!("its network, {genome}, is no combination that the profile {name} allows")
+            format!("the profile {name} does not allow its network, {genome}")
         };
         outside.or_else(|| (!self.allows(genome)).then(combined))
     }
