@@ -196,7 +196,7 @@ fn identified(
     let course = capture.course(direction)?;
     let verdict = identify(&course, suspects, session)?;
     match course.vantage {
-        None => notes.push(format!("{flow}: without the handshake, the capture is taken for one at the sender.")),
+        None => notes.push(format!("{flow}: without the handshake, the capture is taken for one at the sender. If it was taken elsewhere, a name may be wrong.")),
         Some(vantage) if course.dated => notes.push(format!(
             "{flow}: captured {:.0} % of the round trip away from the sender. Timestamps say, to a tick of the sender's clock, when data left; \
              queues of acknowledgements on their way back are not seen.",
